@@ -1,0 +1,30 @@
+package mounts
+
+import "context"
+
+// Caller is what a backend may know of the client call that it works for.
+type Caller struct {
+	// Principal names who asks, for logs and the commit log.
+	Principal string
+	// RequestID is the id of the client's request.
+	RequestID string
+	// Via holds the instances of this product that the call came through,
+	// outermost first, without this one: how a loop of mounts is noticed.
+	Via []string
+	// TraceParent is the W3C trace context header, as received.
+	TraceParent string
+}
+
+type callerKey struct{}
+
+// WithCaller attaches the caller to a context.
+func WithCaller(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// CallerFrom returns the context's caller; the zero Caller if there is none, as
+// for the server's own background calls.
+func CallerFrom(ctx context.Context) Caller {
+	c, _ := ctx.Value(callerKey{}).(Caller)
+	return c
+}
