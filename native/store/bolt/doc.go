@@ -1,0 +1,18 @@
+// Package bolt keeps a registry in one bbolt file, for one process.
+//
+//	s, err := bolt.Open("/var/lib/icefield/catalog.db")
+//
+// Everything is durable when Update returns. Writers that wait at the same time
+// share one transaction and so one flush to disk; nobody waits for company. A
+// closure that fails, or panics, fails alone.
+//
+// It is not a store for several replicas: the file is locked, and a second
+// process is told so within about a second.
+//
+// Keys sort so that every listing is a seek. A namespace's key is its depth and
+// its levels, each with an escaped terminator: the children of one parent are
+// neighbours, in bytewise order of their names, with nobody else's between
+// them. An object's key is its namespace's and then its name.
+//
+// Layer: beside the other stores, below native.
+package bolt

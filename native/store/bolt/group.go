@@ -1,0 +1,93 @@
+package bolt
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/icefield/icefield/native/store"
+)
+
+// commit makes one transaction of a group and answers its writers. A closure
+// that failed before it wrote anything stays in the group, where it has no
+// effect; one that failed later cannot be undone alone, so then each runs in a
+// transaction of its own.
+func (s *Store) commit(group []*write) {
+	live := group[:0]
+	for _, w := range group {
+		if w.state.CompareAndSwap(waiting, taken) {
+			live = append(live, w)
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	if !s.together(live) {
+		for _, w := range live {
+			s.alone(w)
+		}
+	}
+	for _, w := range live {
+		close(w.done)
+	}
+}
+
+// together reports false, with nothing done, if the group must be split.
+func (s *Store) together(group []*write) bool {
+	btx, err := s.db.Begin(true)
+	if err != nil {
+		answerAll(group, closedError(err))
+		return true
+	}
+	wrote := false
+	for _, w := range group {
+		tx := newTx(btx)
+		w.err = safely(w.f, tx)
+		if w.err != nil && tx.wrote {
+			rollback(btx)
+			return len(group) == 1
+		}
+		wrote = wrote || tx.wrote
+	}
+	if !wrote {
+		rollback(btx)
+		return true
+	}
+	if err := btx.Commit(); err != nil {
+		for _, w := range group {
+			if w.err == nil {
+				w.err = fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err)
+			} else {
+				// Its reason may rest on a neighbour that is not certain now.
+				w.err = fmt.Errorf("bolt: the group's transaction failed: %w", err)
+			}
+		}
+	}
+	return true
+}
+
+func (s *Store) alone(w *write) {
+	s.together([]*write{w})
+}
+
+// rollback's error only says that the transaction had ended already, which is
+// what it is for.
+func rollback(btx *bbolt.Tx) { _ = btx.Rollback() }
+
+func answerAll(group []*write, err error) {
+	for _, w := range group {
+		w.err = err
+	}
+}
+
+// safely turns a panic into the closure's error: the committing goroutine
+// belongs to everybody.
+func safely(f func(store.Tx) error, tx *tx) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("bolt: a transaction panicked: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return f(tx)
+}

@@ -1,0 +1,140 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/icefield/icefield/native/store"
+)
+
+// lockTimeout is how long Open waits for another process to let go of the file,
+// as in a restart whose old process is still shutting down.
+const lockTimeout = time.Second
+
+// format is the version of keys and records. A file with a higher one was
+// written by a newer release.
+const format = 1
+
+// The buckets of the file.
+var (
+	bucketMeta       = []byte("meta")
+	bucketNamespaces = []byte("namespaces")
+	bucketTables     = []byte("tables")
+	bucketViews      = []byte("views")
+	bucketCommits    = []byte("commits")
+
+	keyFormat = []byte("format")
+)
+
+// Store is a registry in one file. It implements store.Store.
+type Store struct {
+	path  string
+	db    *bbolt.DB
+	queue *queue
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens or creates the file, and the folders above it. It fails, with a
+// sentence that names the file and what to do, when another process holds the
+// file, when it is something else than a registry, or when a newer release
+// wrote it.
+func Open(path string) (store.Store, error) {
+	if path == "" {
+		return nil, errors.New("bolt: no file was named; give the catalog a file, as in bolt:///var/lib/icefield/catalog.db")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("bolt: cannot create the folder of the registry file: %w", err)
+	}
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockTimeout, FreelistType: bbolt.FreelistMapType})
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	if err := prepare(db, path); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s := &Store{path: path, db: db, queue: newQueue()}
+	go s.queue.run(s.commit)
+	return s, nil
+}
+
+func openError(path string, err error) error {
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("bolt: the registry file %s is in use by another process; stop that one, or give this one a file of its own (several replicas need a postgres registry): %w", path, err)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrChecksum):
+		return fmt.Errorf("bolt: %s is not a registry file, or is damaged; name another file, or restore it from a backup: %w", path, err)
+	}
+	return fmt.Errorf("bolt: cannot open the registry file %s: %w", path, err)
+}
+
+// prepare creates the buckets of a new file, flushes its name to disk, and
+// checks the format of an old one.
+func prepare(db *bbolt.DB, path string) error {
+	fresh := false
+	err := db.Update(func(tx *bbolt.Tx) error {
+		if meta := tx.Bucket(bucketMeta); meta != nil {
+			if v := meta.Get(keyFormat); len(v) != 1 || v[0] != format {
+				return fmt.Errorf("bolt: the registry file %s has format %v, this release knows %d; use the release that wrote it", path, v, format)
+			}
+			return nil
+		}
+		if first, _ := tx.Cursor().First(); first != nil {
+			return fmt.Errorf("bolt: %s is a bolt file of another program; name another file", path)
+		}
+		fresh = true
+		for _, name := range [][]byte{bucketMeta, bucketNamespaces, bucketTables, bucketViews, bucketCommits} {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		return tx.Bucket(bucketMeta).Put(keyFormat, []byte{format})
+	})
+	if err != nil || !fresh {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// View implements store.Store.
+func (s *Store) View(ctx context.Context, f func(store.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	btx, err := s.db.Begin(false)
+	if err != nil {
+		return closedError(err)
+	}
+	defer func() { _ = btx.Rollback() }() // ends a read; there is nothing to undo
+	return f(newTx(btx))
+}
+
+// Update implements store.Store: it waits for the transaction that f becomes
+// part of.
+func (s *Store) Update(ctx context.Context, f func(store.Tx) error) error {
+	return s.queue.do(ctx, f)
+}
+
+// Close implements store.Store.
+func (s *Store) Close() error {
+	s.queue.close()
+	return s.db.Close()
+}
+
+func closedError(err error) error {
+	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
+		return store.ErrClosed
+	}
+	return err
+}

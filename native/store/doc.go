@@ -1,0 +1,20 @@
+// Package store is what the native registry remembers: namespaces, the metadata
+// pointer of every table and view, and the log of every pointer change.
+//
+// A Store runs closures in transactions. A closure may run more than once (a
+// database that lost a serialization race, a group of writes that is replayed
+// one by one), so it keeps no state: it assigns its results and nothing else,
+// and the caller reads them only when the transaction returned nil.
+//
+//	var obj store.Object
+//	err := s.Update(ctx, func(tx store.Tx) (err error) {
+//		obj, err = tx.Swap(id, read.Location, written, by)
+//		return err
+//	})
+//
+// The package is not a cache and not a file system: metadata documents live in
+// the warehouse, only their locations are kept here. What a store must do is
+// written as tests in storetest, which every implementation passes.
+//
+// Layer: above mounts, below native and the implementations.
+package store
