@@ -1,0 +1,158 @@
+package config
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// environment is what the configurations of testdata are read in.
+var environment = Options{LookupEnv: func(name string) (string, bool) {
+	value, ok := map[string]string{
+		"LONG": "a secret that is long enough hunter2", "SHORT": "hunter2", "EMPTY": "", "TOKEN": "hunter2",
+		"SECRET_URL": "https://admin:hunter2@c.partner.example",
+	}[name]
+	return value, ok
+}}
+
+func text(t *testing.T, r *Report) string {
+	var b bytes.Buffer
+	require.NoError(t, r.WriteText(&b))
+	wd, err := os.Getwd()
+	require.NoError(t, err)
+	return strings.ReplaceAll(b.String(), wd, "$PWD")
+}
+
+func TestBrokenConfigurationsSayWhereAndWhatToDo(t *testing.T) {
+	entries, err := os.ReadDir("testdata/broken")
+	require.NoError(t, err)
+	cases := 0
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) == ".golden" {
+			continue
+		}
+		cases++
+		t.Run(entry.Name(), func(t *testing.T) {
+			path := filepath.Join("testdata/broken", entry.Name())
+			cfg, report := Load(path, environment)
+			assert.True(t, report.HasErrors())
+			assert.Nil(t, cfg)
+			got := text(t, report)
+			if *update {
+				require.NoError(t, os.WriteFile(path+".golden", []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(path + ".golden")
+			require.NoError(t, err)
+			assert.Equal(t, string(want), got)
+			assert.NotContains(t, strings.ToLower(got), "hunter2", "a secret is in the report")
+			for _, f := range report.Findings {
+				assert.NotContains(t, strings.ToLower(f.Source+f.Detail+f.Summary), "hunter2")
+				if f.File != "" {
+					assert.Positive(t, strings.Count(f.Caret, "^"), "%s: no caret", f.Summary)
+				}
+			}
+		})
+	}
+	assert.GreaterOrEqual(t, cases, 20)
+}
+
+func TestGoodConfigurations(t *testing.T) {
+	for _, name := range []string{"minimal.hcl", "full.hcl", "full.hcl.json", "folder"} {
+		cfg, report := Load("testdata/good/"+name, environment)
+		assert.False(t, report.HasErrors(), "%s: %s", name, text(t, report))
+		assert.NotNil(t, cfg, name)
+	}
+}
+
+func TestJSONSyntaxMeansTheSameAsNativeSyntax(t *testing.T) {
+	native, _ := Load("testdata/good/full.hcl", environment)
+	json, _ := Load("testdata/good/full.hcl.json", environment)
+	require.NotNil(t, native)
+	require.NotNil(t, json)
+	assert.Equal(t, native.Server, json.Server)
+	assert.ElementsMatch(t, native.Mounts, json.Mounts)
+}
+
+func TestEverySettingArrives(t *testing.T) {
+	cfg, report := Load("testdata/good/full.hcl", environment)
+	require.NotNil(t, cfg, text(t, report))
+	assert.Equal(t, Server{
+		Name: "lake", Listen: Address{"tcp", "127.0.0.1:8282"}, SecretEnv: "LONG", Secret: []byte("a secret that is long enough hunter2"),
+		RequestTimeout: time.Minute, MaxBody: 128 << 20, ShutdownGrace: 5 * time.Second,
+	}, cfg.Server)
+	owner, err := filepath.Abs("testdata/good/owner.txt")
+	require.NoError(t, err)
+	usual := Breaker{Failures: 5, OpenFor: 15 * time.Second}
+	assert.Equal(t, []Mount{
+		{Name: "/", ViewName: "base", Kind: "native", Request: 20 * time.Second, Breaker: usual, InFlight: 256,
+			Native: &Native{Bolt: "/srv/root.db", Warehouse: "file:///srv/root", MetadataCache: 256 << 20}},
+		{Name: "prod", ViewName: "prod", Kind: "native", Owner: "acme", Required: true, ReadOnly: true, Request: 20 * time.Second, Breaker: usual, InFlight: 8,
+			Native: &Native{Bolt: "/srv/prod.db", Warehouse: "s3://prod-bucket/warehouse",
+				Storage: map[string]string{"s3.region": "eu-central-1", "s3.secret-access-key": "a secret that is long enough hunter2"}}},
+		{Name: "partner", ViewName: "partner", Kind: "rest", Owner: "acme", ReadOnly: true, Request: 10 * time.Second,
+			Breaker: Breaker{Failures: 3, OpenFor: 90 * time.Second}, InFlight: 64,
+			Rest: &Rest{URL: "https://catalog.partner.example/api/catalog", Warehouse: "sales", Connect: 2 * time.Second, MaxResponse: 1 << 30,
+				Auth: Auth{Kind: "oauth2", TokenURL: "https://idp.partner.example/token", ClientID: "icefield", ClientSecretEnv: "LONG", Scope: "PRINCIPAL_ROLE:ALL"}}},
+		{Name: "file-token", ViewName: "file-token", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
+			Rest: &Rest{URL: "http://127.0.0.1:8181", Connect: 2 * time.Second, MaxResponse: 256 << 20, Auth: Auth{Kind: "bearer", TokenFile: owner}}},
+		{Name: "short", ViewName: "short", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
+			Rest: &Rest{URL: "http://catalog.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, Auth: Auth{Kind: "bearer", TokenEnv: "LONG"}}},
+	}, cfg.Mounts)
+	var warnings []string
+	for _, f := range report.Findings {
+		warnings = append(warnings, f.Summary)
+	}
+	assert.Equal(t, []string{"Version in the URL", "Credentials in clear text"}, warnings)
+}
+
+func TestRelativePathsStartAtTheFolderOfTheirFile(t *testing.T) {
+	cfg, report := Load("testdata/good/folder", environment)
+	require.NotNil(t, cfg, text(t, report))
+	dir, err := filepath.Abs("testdata/good/folder")
+	require.NoError(t, err)
+	assert.Equal(t, "unix:"+dir+"/icefield.sock", cfg.Server.Listen.String())
+	assert.Equal(t, dir+"/one.db", cfg.Mounts[0].Native.Bolt)
+	assert.Equal(t, "file://"+dir+"/two", cfg.Mounts[1].Native.Warehouse)
+	assert.Len(t, cfg.Files, 2)
+}
+
+func TestTimeoutsFollowAShortServerTimeout(t *testing.T) {
+	cfg, report := Parse("x.hcl", []byte("server {\n request_timeout = \"5s\"\n}\nmount \"a\" {\n backend = \"rest\"\n owner = \"o\"\n catalog_url = \"http://127.0.0.1:1\"\n}\n"), environment)
+	require.NotNil(t, cfg, text(t, report))
+	assert.Equal(t, 4*time.Second, cfg.Mounts[0].Request)
+	assert.Equal(t, 2*time.Second, cfg.Mounts[0].Rest.Connect)
+}
+
+func TestTokensAreReadAtEachCall(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte(" first\n"), 0o600))
+	read := Auth{Kind: AuthBearer, TokenFile: file}.Token()
+	token, err := read()
+	require.NoError(t, err)
+	assert.Equal(t, "first", token)
+	require.NoError(t, os.WriteFile(file, []byte("second"), 0o600))
+	token, err = read()
+	require.NoError(t, err)
+	assert.Equal(t, "second", token)
+	require.NoError(t, os.Remove(file))
+	_, err = read()
+	assert.ErrorContains(t, err, file)
+
+	t.Setenv("ICEFIELD_TEST_TOKEN", "third")
+	read = Auth{Kind: AuthBearer, TokenEnv: "ICEFIELD_TEST_TOKEN"}.Token()
+	token, err = read()
+	require.NoError(t, err)
+	assert.Equal(t, "third", token)
+	t.Setenv("ICEFIELD_TEST_TOKEN", "")
+	_, err = read()
+	assert.ErrorContains(t, err, "ICEFIELD_TEST_TOKEN")
+}

@@ -1,0 +1,125 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclparse"
+)
+
+const (
+	maxFile  = 4 << 20
+	maxFiles = 1000
+)
+
+// sources reads what path names: a file, or every configuration file of a
+// folder. The problems of one file do not keep the others from being read.
+func sources(parser *hclparse.Parser, path string) (files []*hcl.File, names []string, diags hcl.Diagnostics) {
+	names, err := fileNames(path)
+	if err != nil {
+		return nil, nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No configuration", Detail: capital(err.Error()) + "."}}
+	}
+	for _, name := range names {
+		text, err := readBounded(name, maxFile)
+		if err != nil {
+			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unreadable configuration",
+				Detail: fmt.Sprintf("%s: %s.", name, readProblem(err))})
+			continue
+		}
+		file, found := parse(parser, name, text)
+		diags = append(diags, found...)
+		if file != nil {
+			files = append(files, file)
+		}
+	}
+	return files, names, diags
+}
+
+func parse(parser *hclparse.Parser, name string, text []byte) (*hcl.File, hcl.Diagnostics) {
+	if strings.HasSuffix(name, ".json") {
+		return parser.ParseJSON(text, name)
+	}
+	return parser.ParseHCL(text, name)
+}
+
+func fileNames(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s. Name a configuration file, or a folder that holds *.hcl or *.hcl.json files", path, readProblem(err))
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s", path, readProblem(err))
+	}
+	var names []string
+	for _, entry := range entries {
+		base := entry.Name()
+		if !entry.IsDir() && (strings.HasSuffix(base, ".hcl") || strings.HasSuffix(base, ".hcl.json")) {
+			names = append(names, filepath.Join(path, base))
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("the folder %s holds no *.hcl and no *.hcl.json file", path)
+	}
+	if len(names) > maxFiles {
+		return nil, fmt.Errorf("the folder %s holds %d configuration files, more than the %d that are read", path, len(names), maxFiles)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// errTooLarge and errNotAFile are the refusals of readBounded.
+var (
+	errTooLarge = errors.New("too large")
+	errNotAFile = errors.New("not a regular file")
+)
+
+// readBounded reads a regular file of at most limit bytes. A pipe or device,
+// which could block or never end, is refused.
+func readBounded(name string, limit int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotAFile
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("%w: more than %s", errTooLarge, sizeText(limit))
+	}
+	return text, nil
+}
+
+// readProblem is an error of the file system in words, without the path, which
+// the sentence around it has.
+func readProblem(err error) string {
+	var pathErr *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file"
+	case errors.Is(err, fs.ErrPermission):
+		return "this user may not read it"
+	case errors.As(err, &pathErr):
+		return pathErr.Err.Error()
+	}
+	return err.Error()
+}

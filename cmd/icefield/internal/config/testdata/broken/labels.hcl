@@ -1,0 +1,10 @@
+mount {
+  backend = "native"
+}
+
+mount "a" "b" {
+  backend = "native"
+}
+
+server "main" {
+}

@@ -1,0 +1,10 @@
+mount "one" {
+}
+
+mount "two" {
+  backend = "native"
+}
+
+mount "three" {
+  backend = "rest"
+}

@@ -1,0 +1,6 @@
+mount "partner" {
+  backend     = "rest"
+  owner       = "acme"
+  catalog_url = "https://catalog.partner.example"
+  read_only   = false
+}

@@ -1,0 +1,5 @@
+mount "prod" { backend = "native" owner = "acme" }
+
+mount "partner" {
+  backend = "rest
+}

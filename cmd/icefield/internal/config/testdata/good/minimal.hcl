@@ -1,0 +1,5 @@
+mount "/" {
+  backend            = "native"
+  catalog_url        = "bolt://catalog.db"
+  warehouse_location = "./warehouse"
+}
