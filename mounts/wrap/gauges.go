@@ -1,0 +1,73 @@
+package wrap
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/icefield/icefield/mounts"
+)
+
+// gauges shows the state that mounts have at the moment of a scrape.
+type gauges struct {
+	up, breaker, inFlight, probe *prometheus.Desc
+
+	mu     sync.Mutex
+	mounts map[string]*Mounted
+}
+
+func newGauges() *gauges {
+	desc := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, []string{"mount"}, nil)
+	}
+	return &gauges{
+		up:       desc("icefield_mount_up", "1 if the last probe or call of the mount succeeded and its breaker is not open, else 0."),
+		breaker:  desc("icefield_mount_breaker_state", "State of the mount's breaker: 0 closed, 1 half-open, 2 open."),
+		inFlight: desc("icefield_mount_in_flight", "Calls that the mount's backend is working on, those included that nobody waits for any more."),
+		probe:    desc("icefield_mount_probe_latency_seconds", "Time that the last successful probe of the mount took; 0 if none did."),
+		mounts:   map[string]*Mounted{},
+	}
+}
+
+// add shows a mount; one of the same name, as the one before a reload, is no
+// longer shown.
+func (g *gauges) add(name string, m *Mounted) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mounts[name] = m
+}
+
+func (g *gauges) remove(name string, m *Mounted) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.mounts[name] == m {
+		delete(g.mounts, name)
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{g.up, g.breaker, g.inFlight, g.probe} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (g *gauges) Collect(ch chan<- prometheus.Metric) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for name, m := range g.mounts {
+		status := m.Status()
+		send := func(d *prometheus.Desc, value float64) {
+			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, name)
+		}
+		send(g.breaker, map[string]float64{"closed": 0, "half-open": 1, "open": 2}[status.Breaker])
+		send(g.inFlight, float64(status.InFlight))
+		send(g.probe, status.Latency.Seconds())
+		up := 0.0
+		if status.State == mounts.Up {
+			up = 1
+		}
+		send(g.up, up)
+	}
+}

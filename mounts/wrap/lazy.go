@@ -1,0 +1,178 @@
+package wrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/icefield/icefield/capabilities"
+	"github.com/icefield/icefield/mounts"
+)
+
+// LazyOptions tune how a backend is opened in the background; the zero value is
+// useful.
+type LazyOptions struct {
+	// First and Longest are the pauses after the first failed attempt and the
+	// longest there is in between, a second and 15 seconds if 0.
+	First, Longest time.Duration
+	// Attempt bounds one attempt; 0 means 30s.
+	Attempt time.Duration
+	Logger  *slog.Logger
+}
+
+// Lazy is a backend that is opened in the background, at once and then again
+// and again until it works. Until then every operation is refused with
+// Unavailable (or Loop, when that is why it cannot be opened), nothing is sent,
+// and the capabilities are the reads that every catalog must have by the spec.
+type Lazy struct {
+	mounts.Backend // dispatches to handle
+	opt            LazyOptions
+	open           func(context.Context) (mounts.Backend, error)
+
+	opened atomic.Pointer[mounts.Backend]
+	failed atomic.Pointer[failure]
+
+	stop  context.CancelFunc
+	ended chan struct{}
+	once  sync.Once
+	err   error
+}
+
+// failure is the last attempt that failed and when the next one is due.
+type failure struct {
+	err  *mounts.Error
+	next time.Time
+}
+
+// NewLazy starts opening. open must end when its context does; whatever it
+// returns after Close is closed.
+func NewLazy(open func(context.Context) (mounts.Backend, error), opt LazyOptions) *Lazy {
+	if opt.First <= 0 {
+		opt.First = time.Second
+	}
+	if opt.Longest <= 0 {
+		opt.Longest = 15 * time.Second
+	}
+	if opt.Attempt <= 0 {
+		opt.Attempt = 30 * time.Second
+	}
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	l := &Lazy{opt: opt, open: open, stop: stop, ended: make(chan struct{})}
+	l.Backend = mounts.Dispatch(l.handle, lazyLife{l})
+	go l.run(ctx)
+	return l
+}
+
+// Opened reports whether the backend is open.
+func (l *Lazy) Opened() bool { return l.opened.Load() != nil }
+
+func (l *Lazy) run(ctx context.Context) {
+	defer close(l.ended)
+	pause := l.opt.First
+	for {
+		b, err := l.attempt(ctx)
+		if err == nil {
+			l.opened.Store(&b)
+			l.opt.Logger.Info("mount opened")
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		// Somewhat less than the pause, so that servers that started together
+		// do not try together.
+		wait := pause - rand.N(pause/4+1)
+		l.failed.Store(&failure{err: mounts.AsError(err), next: time.Now().Add(wait)})
+		l.opt.Logger.Warn("mount cannot be opened, trying again", "error", err, "in", wait)
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+		pause = min(2*pause, l.opt.Longest)
+	}
+}
+
+func (l *Lazy) attempt(ctx context.Context) (b mounts.Backend, err error) {
+	ctx, cancel := context.WithTimeout(ctx, l.opt.Attempt)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			b, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	b, err = l.open(ctx)
+	if err == nil && b == nil {
+		err = errors.New("opening gave neither a backend nor an error")
+	}
+	return b, err
+}
+
+func (l *Lazy) handle(ctx context.Context, req mounts.Request) (mounts.Response, error) {
+	if b := l.opened.Load(); b != nil {
+		return mounts.Invoke(ctx, *b, req)
+	}
+	return nil, l.notYet()
+}
+
+// notYet is the error of everything until the backend is open.
+func (l *Lazy) notYet() *mounts.Error {
+	e := &mounts.Error{Kind: mounts.Unavailable, RetryAfter: time.Second, Err: errNotSent,
+		Msg: "not reached since the server started and still being tried; try again later"}
+	if last := l.failed.Load(); last != nil {
+		e.Err = fmt.Errorf("%w: %w", errNotSent, last.err)
+		e.RetryAfter = max(time.Second, time.Until(last.next))
+		if last.err.Kind == mounts.Loop {
+			e.Kind, e.Msg = mounts.Loop, last.err.Msg
+		}
+	}
+	return e
+}
+
+// lazyLife is the part of Lazy that is no operation.
+type lazyLife struct{ l *Lazy }
+
+// Capabilities implements mounts.Lifecycle.
+func (life lazyLife) Capabilities() capabilities.Set {
+	if b := life.l.opened.Load(); b != nil {
+		return (*b).Capabilities()
+	}
+	return capabilities.Default().Intersect(capabilities.Reads()).Emulated()
+}
+
+// Health implements mounts.Lifecycle: until the backend is open it is the error
+// of the last attempt.
+func (life lazyLife) Health(ctx context.Context) error {
+	if b := life.l.opened.Load(); b != nil {
+		return (*b).Health(ctx)
+	}
+	if last := life.l.failed.Load(); last != nil {
+		return last.err
+	}
+	return life.l.notYet()
+}
+
+// Close implements mounts.Lifecycle: it stops opening, waits, and closes the
+// backend if there is one.
+func (life lazyLife) Close() error {
+	l := life.l
+	l.once.Do(func() {
+		l.stop()
+		<-l.ended
+		if b := l.opened.Load(); b != nil {
+			l.err = (*b).Close()
+		}
+	})
+	return l.err
+}

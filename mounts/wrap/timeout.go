@@ -1,0 +1,72 @@
+package wrap
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/icefield/icefield/mounts"
+)
+
+// grace is how long a backend whose deadline has passed may take to say what it
+// knows, above all that nothing was sent, before this package speaks for it.
+const grace = 100 * time.Millisecond
+
+// timeout bounds one attempt. The caller gets an answer within limit and grace
+// even from a backend that ignores its context: the call then goes on in a
+// goroutine that calls owns.
+//
+// A read ends with its caller. A write that was handed over does not: its
+// caller may stop waiting, but only limit ends it, since a commit that is cut
+// off half-way leaves an outcome that nobody knows.
+func timeout(limit time.Duration, owner *calls) mounts.Interceptor {
+	return func(ctx context.Context, req mounts.Request, next mounts.Handler) (mounts.Response, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, &mounts.Error{Kind: mounts.Timeout, Err: fmt.Errorf("%w: %w", errNotSent, err)}
+		}
+		write, parent := changes(req), ctx
+		if write {
+			parent = context.WithoutCancel(ctx)
+		}
+		work, cancel := context.WithTimeout(parent, limit)
+		running := spawn(owner, func() (mounts.Response, error) {
+			defer cancel()
+			return next(work, req)
+		})
+		if running == nil {
+			cancel()
+			return nil, &mounts.Error{Kind: mounts.Unavailable, RetryAfter: time.Second, Err: errNotSent,
+				Msg: "being closed; nothing was sent, try again"}
+		}
+		cause := running.wait(ctx, work)
+		if cause == nil || !running.leave(owner) {
+			return running.value, running.err
+		}
+		return nil, &mounts.Error{Kind: mounts.Timeout, OutcomeUnknown: write, Err: cause}
+	}
+}
+
+// wait returns nil when the result is there, else why nobody waits any more.
+// The context of a write does not end with its caller's; a read's does.
+func (p *call[T]) wait(caller, work context.Context) error {
+	select {
+	case <-p.done:
+		return nil
+	case <-caller.Done():
+	case <-work.Done():
+	}
+	if abandoned(caller) {
+		return caller.Err()
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+		return nil
+	case <-timer.C:
+	}
+	if err := caller.Err(); err != nil {
+		return err
+	}
+	return work.Err()
+}
