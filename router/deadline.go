@@ -1,0 +1,92 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/icefield/icefield/capabilities"
+	"github.com/icefield/icefield/mounts"
+)
+
+// watch stands beside a handler and answers 504 in its place when the backend
+// has not come back some time after its context ended. The handler goes on and
+// its late result is logged: a commit that is under way is never abandoned, and
+// never told apart from one that failed by guessing.
+//
+// Only the one who claims the recorder writes, so the two never write both.
+type watch struct {
+	x       *exchange
+	timer   *time.Timer
+	fired   chan struct{} // closed when the watch has answered or found it answered
+	timeout time.Duration
+	overdue bool // written before fired is closed
+	result  error
+}
+
+// grace is what a backend gets to come back with an exact error once its context
+// has ended.
+func grace(timeout time.Duration) time.Duration {
+	return min(timeout/10, time.Second)
+}
+
+func (s *server) watch(x *exchange) *watch {
+	w := &watch{x: x, timeout: s.Timeout, fired: make(chan struct{})}
+	w.timer = time.AfterFunc(s.Timeout+grace(s.Timeout), w.fire)
+	return w
+}
+
+func (w *watch) fire() {
+	defer close(w.fired)
+	x := w.x
+	if !claim(x.w) {
+		return
+	}
+	w.overdue = true
+	e := &mounts.Error{Kind: mounts.Timeout, Op: x.row.Op, Msg: fmt.Sprintf("no answer within %v", w.timeout)}
+	if x.call.Sent.Load() {
+		e.Ident = x.call.Object
+		e.OutcomeUnknown = x.row.Class != capabilities.Read
+	}
+	x.w.Header().Set("Connection", "close") // the connection cannot be used again before the handler ends
+	x.writeError(x.w, x.r, x.call, e)
+	_ = http.NewResponseController(x.w).Flush()
+}
+
+// end waits for an answer that is being written, and logs a result that came
+// too late for one.
+func (w *watch) end() {
+	if w.timer.Stop() {
+		return
+	}
+	<-w.fired
+	if !w.overdue {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", w.x.call.RequestID), slog.String("operation", w.x.row.Name),
+		slog.String("object", w.x.call.Object.String()), slog.Duration("after", time.Since(w.x.call.Started)),
+	}
+	if w.result != nil {
+		attrs = append(attrs, slog.String("error", w.result.Error()))
+	}
+	w.x.Logger.LogAttrs(w.x.r.Context(), slog.LevelWarn, "an operation ended after its client was told of a timeout", attrs...)
+}
+
+// readBy bounds how long the client may take to send its body. The bound is
+// lifted again by the returned function, since the connection outlives the
+// request.
+func (x *exchange) readBy(ctx context.Context) func() {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return func() {}
+	}
+	c := http.NewResponseController(x.w)
+	if err := c.SetReadDeadline(deadline); errors.Is(err, http.ErrNotSupported) {
+		return func() {}
+	}
+	return func() { _ = c.SetReadDeadline(time.Time{}) }
+}

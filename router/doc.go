@@ -1,0 +1,64 @@
+// Package router is the HTTP surface of the server: it reads requests of the
+// Iceberg REST catalog protocol, asks a mounts.Backend, and writes answers and
+// errors as the protocol has them. It serves the tree at /v1/… and every mount,
+// as a catalog of its own, at /v1/{prefix}/…, and the server's own routes
+// /health, /ready, /metrics and /admin/v1/mounts.
+//
+//	handler := router.New(router.Config{
+//		Tree:  router.Catalog{Name: "icefield", Backend: tree},
+//		Views: []router.Catalog{{Name: "prod", Prefix: "prod", Backend: prod.View}},
+//	})
+//	http.Serve(listener, handler)
+//
+// It does not know mounts, remotes or storage, and decides nothing that a
+// backend could: it never opens metadata, and federation, policy and limits are
+// Backends around Backends. Routes are the rows of capabilities.Operations;
+// kinds of errors become statuses in one table (errors.go).
+//
+// # Where it differs from the REST spec, and what the spec leaves open
+//
+//   - An operation that the responsible mount does not have is a 501
+//     UnsupportedOperationException, not a 406.
+//   - /v1/config of the tree lists what every mount has; more works, request by
+//     request, on the mounts that have it.
+//   - A page token that is not the catalog's own for this listing starts the
+//     listing again instead of being a 400.
+//   - Without pageToken a listing is answered whole, whatever pageSize says; one
+//     of more than a million rows is a 400 that asks for pages. pageSize is cut
+//     to 1000. A client sees no empty page but the last one.
+//   - A load of a table or view in a namespace that does not exist is a
+//     NoSuchTableException or NoSuchViewException.
+//   - A name in a path that cannot be one (empty, a control character, longer
+//     than 1024 bytes, more than 64 levels) is, to a read, an absence like any
+//     other; to a change it is a 400 unless it is merely empty. In a body it is
+//     always a 400.
+//   - `+` in a path segment is a blank from Java clients, and a plus from all
+//     others. PyIceberg's `parent` parameter is decoded once more, as it is
+//     encoded twice; if that is no namespace it is taken as it is.
+//   - Slashes too many in front of or behind /v1 and the prefix, a slash at the
+//     end and a second /v1 are overlooked without a redirect.
+//   - Every error, of unknown routes, wrong methods and panics too, has the
+//     spec's error body with code equal to the status, and HEAD answers have no
+//     body. Types that the spec does not name: NoSuchRouteException (404),
+//     MethodNotAllowedException (405), ContentTooLargeException (413),
+//     TooManyRequestsException (429), BadGatewayException (502),
+//     GatewayTimeoutException (504), LoopDetectedException (508). Messages of
+//     5xx answers end with the request id.
+//   - A commit whose outcome is unknown is a 500, 502 or 504
+//     CommitStateUnknownException, never a 503; other changes keep their type.
+//   - A change goes on when its client leaves, and beyond a deadline that its
+//     client was told of.
+//   - An object that names a field twice, anything behind the JSON value, nesting
+//     over 1000 levels and null as a property's value are 400s. Null in an
+//     optional field counts as absent. Unknown fields, parameters and headers are
+//     ignored, and so is the identifier in the body of a commit whose path names
+//     the table. Missing lists of requirements or updates count as empty.
+//   - A staged table's answer has no metadata-location. `config` is always there;
+//     `storage-credentials` only with something in it.
+//   - The ETag of an answer is the same with and without gzip: it identifies the
+//     representation of the table, which clients compare.
+//   - referenced-by that cannot be read is ignored.
+//   - /v1/oauth/tokens is an unknown route.
+//
+// Layer: above every backend, below cmd; it imports router/middleware.
+package router

@@ -1,0 +1,58 @@
+package middleware
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// LogAccess writes one line for a finished call: what was asked, by whom, what
+// was answered and how long it took. The query is left out, since tokens and
+// names of credentials may stand in it. The text of an error goes here and
+// nowhere else; 5xx answers are warnings, quiet calls are for debugging.
+func LogAccess(logger *slog.Logger, call *Call, r *http.Request) {
+	level := slog.LevelInfo
+	switch {
+	case call.Status() >= 500:
+		level = slog.LevelWarn
+	case call.Quiet:
+		level = slog.LevelDebug
+	}
+	if !logger.Enabled(r.Context(), level) {
+		return
+	}
+	var room [16]slog.Attr
+	attrs := append(room[:0],
+		slog.String("request_id", call.RequestID),
+		slog.String("method", r.Method),
+		slog.String("path", clip(call.Path, 512)),
+		slog.Int("status", call.Status()),
+		slog.Int64("bytes", call.Bytes()),
+		slog.Duration("duration", time.Since(call.Started)),
+		slog.String("client", r.RemoteAddr),
+		slog.String("agent", clip(r.UserAgent(), 128)),
+	)
+	if call.Operation != 0 {
+		attrs = append(attrs, slog.String("operation", call.Operation.String()), slog.String("catalog", call.Catalog))
+	}
+	if !call.Object.IsZero() {
+		attrs = append(attrs, slog.String("object", clip(call.Object.String(), 512)))
+	}
+	if len(call.Via) > 0 {
+		attrs = append(attrs, slog.Any("via", call.Via))
+	}
+	if call.TraceParent != "" {
+		attrs = append(attrs, slog.String("traceparent", call.TraceParent))
+	}
+	if call.Err != nil {
+		attrs = append(attrs, slog.String("error", clip(call.Err.Error(), 4096)))
+	}
+	logger.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,145 @@
+package router
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/icefield/icefield/capabilities"
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/router/middleware"
+)
+
+// Catalog is one catalog as clients see it: the tree, or a mount on its own.
+type Catalog struct {
+	// Name is the warehouse name that /v1/config knows it by.
+	Name string
+	// Prefix is the one path segment behind /v1 that stands for it; empty for
+	// the tree.
+	Prefix  string
+	Backend mounts.Backend
+}
+
+// Config is what the HTTP surface is made of. Only Tree.Backend is required.
+type Config struct {
+	// Tree is the catalog of everything; Views are the mounts as catalogs of
+	// their own.
+	Tree  Catalog
+	Views []Catalog
+	// Mounts is the mount table that /ready and /admin/v1/mounts report on; nil
+	// for a server without one.
+	Mounts *mounts.Map
+	// Timeout is the longest a client waits for an operation; 0 is 30 seconds.
+	Timeout time.Duration
+	// MaxBody bounds a request body, in bytes, as sent and again once
+	// decompressed; 0 is 64 MiB.
+	MaxBody int64
+	// InstanceID is this server's name in X-Icefield-Via; empty switches the
+	// search for it off.
+	InstanceID string
+	// Gatherer answers /metrics, which is an unknown route without one.
+	// Registerer takes the metrics of this package; nil for none.
+	Gatherer   prometheus.Gatherer
+	Registerer prometheus.Registerer
+	// Logger takes the access log and panics; nil is silent.
+	Logger *slog.Logger
+	// Version is what /health calls this server's version.
+	Version string
+}
+
+const (
+	defaultTimeout = 30 * time.Second
+	defaultMaxBody = 64 << 20
+)
+
+// server is the HTTP surface. It is immutable once built.
+type server struct {
+	Config
+	byPrefix    map[string]*Catalog
+	byWarehouse map[string]*Catalog
+	routes      *mux.Router
+	metrics     *metrics
+	buffers     buffers
+}
+
+// New builds the handler of the whole HTTP surface. It starts nothing and keeps
+// no goroutine beyond a request: a handler returns only when the backend it
+// asked has, even if its client had the answer earlier, so that shutting the
+// http.Server down waits for every change under way.
+func New(c Config) http.Handler {
+	if c.Timeout <= 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.MaxBody <= 0 {
+		c.MaxBody = defaultMaxBody
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	c.Views = slices.Clone(c.Views)
+	s := &server{Config: c, byPrefix: map[string]*Catalog{}, byWarehouse: map[string]*Catalog{}}
+	for i := range s.Views {
+		view := &s.Views[i]
+		s.byPrefix[view.Prefix], s.byWarehouse[view.Name] = view, view
+	}
+	s.byPrefix[s.Tree.Prefix], s.byWarehouse[s.Tree.Name] = &s.Tree, &s.Tree
+	s.metrics = newMetrics(c.Registerer)
+	s.routes = s.newRoutes()
+
+	isPrefix := func(prefix string) bool { return s.byPrefix[prefix] != nil }
+	return middleware.Begin(s.fail, c.Logger, s.finished,
+		middleware.BodyCap(s.fail, c.MaxBody,
+			middleware.Loop(s.fail, c.InstanceID,
+				middleware.Paths(isPrefix, http.HandlerFunc(s.route)))))
+}
+
+// finished writes what is known of a call to the access log and the metrics.
+func (s *server) finished(call *middleware.Call, r *http.Request) {
+	middleware.LogAccess(s.Logger, call, r)
+	s.metrics.observe(call, r.Method)
+}
+
+// fail answers with an error in the spec's shape, unless the call was answered
+// before or its client left.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	call := middleware.CallFrom(r.Context())
+	s.failAs(w, r, call, normalize(err, call.Operation, call.Object, call.Sent.Load()))
+}
+
+func (s *server) failAs(w http.ResponseWriter, r *http.Request, call *middleware.Call, e *mounts.Error) {
+	if claim(w) {
+		s.writeError(w, r, call, e)
+	}
+}
+
+// writeError writes the answer on a claimed w.
+func (s *server) writeError(w http.ResponseWriter, r *http.Request, call *middleware.Call, e *mounts.Error) {
+	call.Err = e
+	if r.Context().Err() != nil {
+		call.Left()
+		return
+	}
+	a := onWire(e)
+	setErrorHeaders(w.Header(), e, a.status)
+	buf := s.buffers.get()
+	*buf = appendError(*buf, a, message(e, a.status, call.RequestID))
+	s.buffers.write(w, r, a.status, body{head: *buf})
+	s.buffers.put(buf)
+}
+
+// tree reports whether a catalog is the whole tree.
+func (s *server) tree(c *Catalog) bool { return c == &s.Tree }
+
+// endpoints is what a catalog advertises. It is never empty, since some clients
+// take an empty list for "nothing" and others for "the default".
+func endpoints(c *Catalog) []string {
+	set := c.Backend.Capabilities().Emulated()
+	if set.Len() == 0 {
+		set = capabilities.Floor()
+	}
+	return set.Endpoints()
+}

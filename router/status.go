@@ -1,0 +1,117 @@
+package router
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/router/middleware"
+)
+
+// mountStatus is one mount in /ready and /admin/v1/mounts.
+type mountStatus struct {
+	Name         string   `json:"name"`
+	View         string   `json:"view"`
+	Driver       string   `json:"driver"`
+	Owner        string   `json:"owner,omitempty"`
+	Required     bool     `json:"required"`
+	State        string   `json:"state"`
+	Breaker      string   `json:"breaker,omitempty"`
+	InFlight     int      `json:"in_flight"`
+	LatencyMS    float64  `json:"latency_ms"`
+	CheckedAt    string   `json:"checked_at,omitempty"`
+	LastError    string   `json:"last_error,omitempty"`
+	Capabilities int      `json:"capabilities"`
+	Endpoints    []string `json:"endpoints,omitempty"`
+}
+
+// statuses reads what is known of every mount. It does no I/O, so it takes no
+// time however the mounts are doing.
+func (s *server) statuses(detailed bool) []mountStatus {
+	list := []mountStatus{}
+	if s.Mounts == nil {
+		return list
+	}
+	for _, m := range s.Mounts.All() {
+		var now mounts.Status
+		if m.Status != nil {
+			now = m.Status()
+		}
+		one := mountStatus{
+			Name: m.Name, View: m.ViewName, Driver: m.Driver, Required: m.Required,
+			State: string(now.State), Breaker: now.Breaker, InFlight: now.InFlight,
+			LatencyMS: float64(now.Latency.Microseconds()) / 1000, LastError: now.LastError,
+			Capabilities: now.Capabilities.Len(),
+		}
+		if !now.CheckedAt.IsZero() {
+			one.CheckedAt = now.CheckedAt.UTC().Format(time.RFC3339Nano)
+		}
+		if detailed {
+			one.Owner, one.Endpoints = m.Owner, now.Capabilities.Emulated().Endpoints()
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// health says that the process answers; nothing about any mount.
+func (s *server) health(w http.ResponseWriter, r *http.Request) error {
+	return s.report(w, r, struct {
+		Status  string `json:"status"`
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}{"alive", s.Tree.Name, s.Version})
+}
+
+// ready is 200 while the server can serve, be it with mounts that are down: what
+// lies under the others is served as before. It names those that are down.
+func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
+	out := struct {
+		Status string        `json:"status"`
+		Down   []string      `json:"down"`
+		Mounts []mountStatus `json:"mounts"`
+	}{"ready", []string{}, s.statuses(false)}
+	for _, m := range out.Mounts {
+		if m.State != string(mounts.Up) {
+			out.Status, out.Down = "degraded", append(out.Down, m.Name)
+		}
+	}
+	return s.report(w, r, out)
+}
+
+// adminMounts is what operators' tools see of the mount table.
+func (s *server) adminMounts(w http.ResponseWriter, r *http.Request) error {
+	return s.report(w, r, struct {
+		Name      string        `json:"name"`
+		Version   string        `json:"version"`
+		Endpoints []string      `json:"endpoints"`
+		Mounts    []mountStatus `json:"mounts"`
+	}{s.Tree.Name, s.Version, endpoints(&s.Tree), s.statuses(true)})
+}
+
+func (s *server) report(w http.ResponseWriter, r *http.Request, v any) error {
+	middleware.CallFrom(r.Context()).Quiet = true
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	s.json(w, r, "no-store", func(b []byte) []byte { return append(b, text...) })
+	return nil
+}
+
+// scrape answers /metrics.
+func (s *server) scrape() http.Handler {
+	metrics := promhttp.HandlerFor(s.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		call := middleware.CallFrom(r.Context())
+		if call.Prefix != "" {
+			s.noRoute(w, r)
+			return
+		}
+		call.Quiet = true
+		metrics.ServeHTTP(w, r)
+	})
+}

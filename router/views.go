@@ -1,0 +1,153 @@
+package router
+
+import (
+	"context"
+
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/pagination"
+)
+
+func listViews(ctx context.Context, x *exchange) error {
+	ns, err := x.namespace()
+	if err != nil {
+		return err
+	}
+	p, err := readPaging(x.values())
+	if err != nil {
+		return err
+	}
+	next := func(ctx context.Context, page pagination.Request) (*pagination.Page[mounts.Identifier], error) {
+		return ask[*pagination.Page[mounts.Identifier]](ctx, x, &mounts.ListViewsRequest{Namespace: ns, Page: page})
+	}
+	return list(ctx, x, p, "identifiers", next, appendIdentifier)
+}
+
+func (x *exchange) viewRequest() (*mounts.LoadViewRequest, error) {
+	id, err := x.view()
+	if err != nil {
+		return nil, err
+	}
+	return &mounts.LoadViewRequest{View: id, ReferencedBy: readReferencedBy(x.r.URL.RawQuery)}, nil
+}
+
+func loadView(ctx context.Context, x *exchange) error {
+	req, err := x.viewRequest()
+	if err != nil {
+		return err
+	}
+	v, err := ask[*mounts.View](ctx, x, req)
+	if err != nil {
+		return err
+	}
+	x.viewed(v)
+	return nil
+}
+
+// viewExists has no backend method of its own: a load answers it.
+func viewExists(ctx context.Context, x *exchange) error {
+	req, err := x.viewRequest()
+	if err != nil {
+		return err
+	}
+	return do(ctx, x, req)
+}
+
+// viewed answers with a LoadViewResult.
+func (x *exchange) viewed(v *mounts.View) {
+	x.document(reply{secret: true}, v.Metadata, func(b []byte) ([]byte, int) {
+		b = appendHead(b, v.MetadataLocation)
+		tail := len(b)
+		b = appendMap(append(b, `,"config":`...), v.Config)
+		return append(appendExtra(b, v.Extra), '}'), tail
+	})
+}
+
+func createView(ctx context.Context, x *exchange) error {
+	ns, err := x.namespace()
+	if err != nil {
+		return err
+	}
+	var req mounts.CreateViewRequest
+	if err := x.decode(ctx, &req); err != nil {
+		return err
+	}
+	if err := checkName("name", req.Name); err != nil {
+		return err
+	}
+	if absent(req.Schema) {
+		return badField("schema", "is missing")
+	}
+	if absent(req.ViewVersion) {
+		return badField("view-version", "is missing")
+	}
+	req.Namespace = ns
+	v, err := ask[*mounts.View](ctx, x, &req)
+	if err != nil {
+		return err
+	}
+	x.viewed(v)
+	return nil
+}
+
+func registerView(ctx context.Context, x *exchange) error {
+	ns, err := x.namespace()
+	if err != nil {
+		return err
+	}
+	var req mounts.RegisterViewRequest
+	if err := x.decode(ctx, &req); err != nil {
+		return err
+	}
+	if err := checkName("name", req.Name); err != nil {
+		return err
+	}
+	if req.MetadataLocation == "" {
+		return badField("metadata-location", "is missing")
+	}
+	req.Namespace = ns
+	v, err := ask[*mounts.View](ctx, x, &req)
+	if err != nil {
+		return err
+	}
+	x.viewed(v)
+	return nil
+}
+
+func replaceView(ctx context.Context, x *exchange) error {
+	id, err := x.view()
+	if err != nil {
+		return err
+	}
+	var c change
+	if err := x.decode(ctx, &c); err != nil {
+		return err
+	}
+	if err := c.check(""); err != nil {
+		return err
+	}
+	v, err := ask[*mounts.View](ctx, x, &mounts.ReplaceViewRequest{View: id, Requirements: c.Requirements, Updates: c.Updates})
+	if err != nil {
+		return err
+	}
+	x.viewed(v)
+	return nil
+}
+
+func renameView(ctx context.Context, x *exchange) error {
+	var req mounts.RenameViewRequest
+	if err := x.decode(ctx, &req); err != nil {
+		return err
+	}
+	if err := checkRename(req.Source, req.Destination); err != nil {
+		return err
+	}
+	return do(ctx, x, &req)
+}
+
+func dropView(ctx context.Context, x *exchange) error {
+	id, err := x.view()
+	if err != nil {
+		return err
+	}
+	return do(ctx, x, &mounts.DropViewRequest{View: id})
+}
