@@ -1,0 +1,110 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/icefield/icefield/mounts"
+)
+
+// Auth is how a mount logs in to its remote. The zero value does not.
+type Auth struct {
+	bearer func() (string, error)
+	oauth2 *OAuth2Config
+}
+
+// NoAuth sends no login.
+func NoAuth() Auth { return Auth{} }
+
+// Bearer sends the token that read returns. It is asked before every request,
+// so that a file or variable that changes is noticed; blanks around the token
+// are cut off. It must be safe for concurrent use.
+func Bearer(read func() (string, error)) Auth { return Auth{bearer: read} }
+
+// OAuth2 gets tokens by the client credentials grant (RFC 6749, 4.4), client id
+// and secret in the form. A token is renewed before it expires and when the
+// remote refuses it, by one call at a time.
+func OAuth2(config OAuth2Config) Auth { return Auth{oauth2: &config} }
+
+// OAuth2Config is a client of a token endpoint.
+type OAuth2Config struct {
+	// TokenURL is the token endpoint. Empty: the remote's own
+	// /v1/oauth/tokens, as Iceberg clients have it.
+	TokenURL string
+	// ClientID and ClientSecret are the client's.
+	ClientID, ClientSecret string
+	// Scope is what is asked for. Empty: nothing, but "catalog" at the remote's
+	// own token route, which is what Iceberg clients send there.
+	Scope string
+}
+
+func (a Auth) check() error {
+	if a.oauth2 == nil {
+		return nil
+	}
+	if a.oauth2.ClientID == "" || a.oauth2.ClientSecret == "" {
+		return errors.New("oauth2 needs a client_id and a client secret")
+	}
+	if a.oauth2.TokenURL != "" {
+		_, err := checkURL("token_url", a.oauth2.TokenURL)
+		return err
+	}
+	return nil
+}
+
+// login hands out the token of the next request. Its errors are *mounts.Error
+// without Op and Ident.
+type login interface {
+	// token returns the token to send; empty for none.
+	token(ctx context.Context) (string, error)
+	// renew returns another token than the one that was refused, or false if
+	// there is none.
+	renew(ctx context.Context, refused string) (string, bool, error)
+	// close waits for what the login has under way.
+	close()
+}
+
+type anonymous struct{}
+
+func (anonymous) token(context.Context) (string, error)               { return "", nil }
+func (anonymous) renew(context.Context, string) (string, bool, error) { return "", false, nil }
+func (anonymous) close()                                              {}
+
+type bearer struct{ read func() (string, error) }
+
+func (b bearer) token(context.Context) (string, error) {
+	token, err := b.read()
+	if err != nil {
+		return "", &mounts.Error{Kind: mounts.Unavailable, Err: fmt.Errorf("read the bearer token: %w", err),
+			Msg: "the token of the mount's own login cannot be read; nothing was sent"}
+	}
+	token = strings.TrimSpace(token)
+	if err := checkToken(token); err != nil {
+		return "", &mounts.Error{Kind: mounts.Unavailable, Err: err,
+			Msg: "the token of the mount's own login is not usable; nothing was sent"}
+	}
+	return token, nil
+}
+
+func (b bearer) renew(ctx context.Context, refused string) (string, bool, error) {
+	token, err := b.token(ctx)
+	return token, err == nil && token != refused, err
+}
+
+func (bearer) close() {}
+
+// checkToken refuses what cannot stand in a header. The error holds no byte of
+// the token.
+func checkToken(token string) error {
+	if token == "" {
+		return errors.New("the token is empty")
+	}
+	for i := range len(token) {
+		if token[i] <= ' ' || token[i] >= 0x7f {
+			return errors.New("the token holds a blank, a control character or a character outside ASCII")
+		}
+	}
+	return nil
+}

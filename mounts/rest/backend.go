@@ -1,0 +1,76 @@
+package rest
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/icefield/icefield/capabilities"
+	"github.com/icefield/icefield/mounts"
+)
+
+// Backend is a remote Iceberg REST catalog. It implements mounts.Backend and is
+// safe for concurrent use.
+type Backend struct {
+	mounts.Unsupported
+	config   Config
+	client   *client
+	settings *settings
+}
+
+var _ mounts.Backend = (*Backend)(nil)
+
+// Open asks the remote for its settings and returns the backend on it. A wrong
+// Config is an error of kind BadRequest; otherwise the kinds are those of a call:
+// Unavailable if the remote cannot be reached, Timeout, BadGateway if its answer
+// is not the protocol, if it refuses the login or does not have the warehouse,
+// Loop if it leads back here.
+func Open(ctx context.Context, c Config) (*Backend, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, &mounts.Error{Kind: mounts.BadRequest, Msg: err.Error()}
+	}
+	k := newClient(c)
+	s, err := negotiate(ctx, k, c)
+	if err != nil {
+		k.close()
+		return nil, err
+	}
+	return &Backend{config: c, client: k, settings: s}, nil
+}
+
+// Capabilities implements mounts.Backend: what the remote's endpoint list
+// offered when it was opened, less everything but reads, with the existence
+// checks that a load answers.
+func (b *Backend) Capabilities() capabilities.Set { return b.settings.can }
+
+// Health implements mounts.Backend by asking for the remote's /v1/config.
+func (b *Backend) Health(ctx context.Context) error {
+	_, err := negotiate(ctx, b.client, b.quiet())
+	return err
+}
+
+// quiet is the configuration without a logger: what a probe notices was logged
+// when the backend was opened.
+func (b *Backend) quiet() Config {
+	c := b.config
+	c.Logger = slog.New(slog.DiscardHandler)
+	return c
+}
+
+// Close implements mounts.Backend. It waits for a token call that is under way
+// and closes the connections that are idle; calls that are under way end as they
+// would have.
+func (b *Backend) Close() error {
+	b.client.close()
+	return nil
+}
+
+// begin makes the call of a request, or refuses one that the remote does not
+// offer.
+func (b *Backend) begin(req mounts.Request) (call, error) {
+	if !b.settings.can.Has(req.Op()) {
+		return call{}, mounts.NotSupported(req)
+	}
+	return call{op: req.Op(), kind: kindCatalog, method: http.MethodGet, object: req.Object()}, nil
+}

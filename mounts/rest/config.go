@@ -1,0 +1,115 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/icefield/icefield/capabilities"
+)
+
+// Config is one remote and how to talk to it. Zero values mean the defaults.
+type Config struct {
+	// URL is the remote's base URL, the part before "/v1". It holds no user
+	// info, query or fragment.
+	URL string
+	// Warehouse, if set, is sent to the remote's /v1/config.
+	Warehouse string
+	// Auth is the mount's own login; the zero Auth sends none.
+	Auth Auth
+	// Connect bounds the making of a connection (2 s), Request one HTTP call
+	// from its first byte sent to the last one received (10 s).
+	Connect, Request time.Duration
+	// MaxResponse bounds an answer in bytes, as sent and as inflated (256 MiB).
+	MaxResponse int64
+	// InFlight is how many idle connections are kept for reuse (64).
+	InFlight int
+	// InstanceID names this server in X-Icefield-Via. Empty: the header holds
+	// only what the call came through already.
+	InstanceID string
+	// UserAgent is the header of that name ("icefield").
+	UserAgent string
+	// Observe, if set, is told of every HTTP call when it is over, from the
+	// goroutine that made it.
+	Observe func(Call)
+	// Logger takes what an operator should know about the remote's habits. Nil
+	// discards it.
+	Logger *slog.Logger
+}
+
+// Call is one HTTP call to the remote or its token endpoint.
+type Call struct {
+	// Op is the operation that it was made for; 0 for config and token calls.
+	Op capabilities.Op
+	// Kind is "catalog", "config" or "token".
+	Kind string
+	// Status is the HTTP status; 0 if no answer came.
+	Status   int
+	Duration time.Duration
+}
+
+// The values of Call.Kind.
+const (
+	kindCatalog = "catalog"
+	kindConfig  = "config"
+	kindToken   = "token"
+)
+
+// withDefaults fills the zero values in and checks the rest.
+func (c Config) withDefaults() (Config, error) {
+	base, err := checkURL("catalog_url", c.URL)
+	if err != nil {
+		return c, err
+	}
+	c.URL = base
+	if err := c.Auth.check(); err != nil {
+		return c, err
+	}
+	if c.Connect < 0 || c.Request < 0 || c.MaxResponse < 0 || c.InFlight < 0 {
+		return c, errors.New("timeouts and limits cannot be negative")
+	}
+	if c.Connect == 0 {
+		c.Connect = 2 * time.Second
+	}
+	if c.Request == 0 {
+		c.Request = 10 * time.Second
+	}
+	if c.MaxResponse == 0 {
+		c.MaxResponse = 256 << 20
+	}
+	if c.InFlight == 0 {
+		c.InFlight = 64
+	}
+	if c.UserAgent == "" {
+		c.UserAgent = "icefield"
+	}
+	if c.Observe == nil {
+		c.Observe = func(Call) {}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// checkURL returns the URL without its trailing slashes. Its errors never quote
+// a URL that may hold a password.
+func checkURL(name, raw string) (string, error) {
+	u, err := url.Parse(raw)
+	switch {
+	case raw == "":
+		return "", fmt.Errorf("%s is missing", name)
+	case err != nil:
+		return "", fmt.Errorf("%s is not a URL", name)
+	case u.User != nil:
+		return "", fmt.Errorf("%s holds a user name or password: put the login into an auth block", name)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Hostname() == "":
+		return "", fmt.Errorf("%s %q is not an http or https URL", name, raw)
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(raw, "#"):
+		return "", fmt.Errorf("%s may hold no query and no fragment", name)
+	}
+	return strings.TrimRight(raw, "/"), nil
+}

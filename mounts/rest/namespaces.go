@@ -1,0 +1,76 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/pagination"
+)
+
+// ListNamespaces implements mounts.Backend.
+func (b *Backend) ListNamespaces(ctx context.Context, req *mounts.ListNamespacesRequest) (*pagination.Page[mounts.Namespace], error) {
+	c, err := b.begin(req)
+	if err != nil {
+		return nil, err
+	}
+	l := listing[mounts.Namespace]{call: c, member: "namespaces", row: childOf(req.Parent)}
+	l.call.url = b.settings.namespaces()
+	if !req.Parent.IsRoot() {
+		parent, err := b.settings.parent(req.Parent, c)
+		if err != nil {
+			return nil, err
+		}
+		l.query = "&parent=" + parent
+	}
+	return fetch(ctx, b, l, req.Page)
+}
+
+// LoadNamespace implements mounts.Backend. The root has no properties and is
+// not asked for.
+func (b *Backend) LoadNamespace(ctx context.Context, req *mounts.LoadNamespaceRequest) (*mounts.NamespaceInfo, error) {
+	c, err := b.begin(req)
+	if err != nil {
+		return nil, err
+	}
+	info := &mounts.NamespaceInfo{Namespace: req.Namespace, Properties: map[string]string{}}
+	if req.Namespace.IsRoot() {
+		return info, nil
+	}
+	if c.url, err = b.settings.within(req.Namespace, c); err != nil {
+		return nil, err
+	}
+	a, err := b.client.do(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if a.status != http.StatusOK {
+		return nil, refusal(c, a)
+	}
+	found := false
+	err = members(a.body, func(name string, value jsontext.Value) error {
+		switch name {
+		case "namespace":
+			found = value.Kind() == '['
+		case "properties":
+			properties, err := stringMap(value)
+			if err != nil {
+				return fmt.Errorf("properties: %w", err)
+			}
+			if properties != nil {
+				info.Properties = properties
+			}
+		}
+		return nil
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("namespace: %w", errWrongType)
+	}
+	if err != nil {
+		return nil, broken(c, err)
+	}
+	return info, nil
+}

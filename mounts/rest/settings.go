@@ -1,0 +1,193 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/icefield/icefield/capabilities"
+	"github.com/icefield/icefield/mounts"
+)
+
+// settings is what a remote's /v1/config says, merged with the mount's own
+// configuration. It is immutable.
+type settings struct {
+	*address
+	// has is what the remote itself offers; can is what this backend offers,
+	// with existence checks that a load answers.
+	has, can capabilities.Set
+	// pageSize is the page size that the remote recommends; 0 if none.
+	pageSize int
+}
+
+// settingsCall is the call of /v1/config.
+func settingsCall(c Config) call {
+	at := c.URL + "/v1/config"
+	if c.Warehouse != "" {
+		at += "?warehouse=" + escape(c.Warehouse, unreserved)
+	}
+	return call{kind: kindConfig, method: http.MethodGet, url: at}
+}
+
+// negotiate asks the remote for its settings.
+func negotiate(ctx context.Context, k *client, c Config) (*settings, error) {
+	at := settingsCall(c)
+	a, err := k.do(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if a.status != http.StatusOK {
+		return nil, settingsRefusal(at, a, c)
+	}
+	said, err := readSettings(a.body)
+	if err != nil {
+		return nil, broken(at, fmt.Errorf("/v1/config: %w", err))
+	}
+	s, err := said.merge(c)
+	if err != nil {
+		return nil, &mounts.Error{Kind: mounts.BadGateway, Err: err, Msg: "the remote catalog's configuration cannot be used: " + err.Error()}
+	}
+	return s, nil
+}
+
+// settingsRefusal says what is wrong with the mount's catalog_url or warehouse.
+func settingsRefusal(at call, a *answer, c Config) error {
+	said, shaped := readRefusal(a)
+	e := &mounts.Error{Kind: mounts.BadGateway, Err: said.cause(a)}
+	switch {
+	case a.status == http.StatusNotFound && shaped && c.Warehouse != "":
+		e.Msg = fmt.Sprintf("the remote catalog has no warehouse %q; check the mount's warehouse", c.Warehouse)
+	case a.status == http.StatusNotFound && shaped:
+		e.Msg = "the remote catalog wants to be asked for a warehouse; set the mount's warehouse"
+	case a.status == http.StatusNotFound:
+		e.Msg = "there is no Iceberg REST catalog at catalog_url: it has no /v1/config (catalog_url is the part before /v1)"
+	case a.status == http.StatusBadRequest && shaped:
+		e.Msg = "the remote catalog refused to tell its configuration; check the mount's warehouse"
+		if c.Warehouse != "" {
+			e.Msg = fmt.Sprintf("the remote catalog refused to tell its configuration for warehouse %q; check the mount's warehouse", c.Warehouse)
+		}
+		if said.message != "" {
+			e.Msg += ": " + said.message
+		}
+	default:
+		return refusal(at, a)
+	}
+	return e
+}
+
+// configAnswer is /v1/config as it came.
+type configAnswer struct {
+	defaults, overrides map[string]string
+	endpoints           []string
+	malformed           int
+}
+
+// maxEndpoints bounds the endpoint list: the spec has fewer than forty.
+const maxEndpoints = 4096
+
+// readSettings reads a config answer. A missing or null `defaults` or
+// `overrides` is empty (BigLake leaves them out).
+func readSettings(body []byte) (*configAnswer, error) {
+	c := &configAnswer{}
+	err := members(body, func(name string, value jsontext.Value) (err error) {
+		switch name {
+		case "defaults":
+			c.defaults, err = stringMap(value)
+		case "overrides":
+			c.overrides, err = stringMap(value)
+		case "endpoints":
+			err = c.readEndpoints(value)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	})
+	return c, err
+}
+
+func (c *configAnswer) readEndpoints(value jsontext.Value) error {
+	if value.Kind() == 'n' {
+		return nil
+	}
+	return elements(value, func(entry jsontext.Value) error {
+		if len(c.endpoints)+c.malformed >= maxEndpoints {
+			return errors.New("endless list")
+		}
+		if text, ok := stringValue(entry); ok {
+			c.endpoints = append(c.endpoints, text)
+		} else {
+			c.malformed++
+		}
+		return nil
+	})
+}
+
+// merge applies defaults < mount < overrides. The mount sets its address, so a
+// `uri` among the defaults never counts.
+func (c *configAnswer) merge(own Config) (*settings, error) {
+	get := func(name string) string {
+		if value, ok := c.overrides[name]; ok {
+			return value
+		}
+		return c.defaults[name]
+	}
+	base := own.URL
+	if moved, ok := c.overrides["uri"]; ok && strings.TrimRight(moved, "/") != base {
+		if err := checkMove(base, moved); err != nil {
+			own.Logger.Warn("the remote catalog names another address, which is not followed", slog.String("reason", err.Error()))
+		} else {
+			base = strings.TrimRight(moved, "/")
+		}
+	}
+	at, err := newAddress(base, get("prefix"), get("namespace-separator"))
+	if err != nil {
+		return nil, err
+	}
+	s := &settings{address: at}
+	if size, err := strconv.Atoi(get("rest-page-size")); err == nil && size > 0 {
+		s.pageSize = min(size, maxPageSize)
+	}
+	var malformed int
+	s.has, malformed = capabilities.FromEndpoints(c.endpoints)
+	if malformed += c.malformed; malformed > 0 {
+		own.Logger.Warn("the remote catalog's endpoint list has malformed entries, which are ignored", slog.Int("entries", malformed))
+	}
+	if len(c.endpoints) <= malformed-c.malformed && strings.EqualFold(get("view-endpoints-supported"), "true") {
+		// Before the endpoint list there was this property (Java client,
+		// RESTSessionCatalog).
+		s.has = s.has.Union(capabilities.Of(capabilities.ListViews, capabilities.LoadView))
+	}
+	s.can = s.has.Emulated().Intersect(forwarded())
+	return s, nil
+}
+
+// checkMove says why a remote's `uri` is not followed, or nil. Whoever controls
+// it would be sent the mount's login.
+func checkMove(from, to string) error {
+	if _, err := checkURL("uri", to); err != nil {
+		return err
+	}
+	old, err := url.Parse(from)
+	if err != nil {
+		return err
+	}
+	moved, err := url.Parse(to)
+	if err != nil {
+		return err
+	}
+	if !strings.EqualFold(old.Hostname(), moved.Hostname()) {
+		return fmt.Errorf("it is on another host (%s)", moved.Hostname())
+	}
+	if old.Scheme == "https" && moved.Scheme != "https" {
+		return errors.New("it gives up https")
+	}
+	return nil
+}

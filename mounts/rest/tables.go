@@ -1,0 +1,108 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/icefield/icefield/capabilities"
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/pagination"
+)
+
+// ListTables implements mounts.Backend. The root holds no tables.
+func (b *Backend) ListTables(ctx context.Context, req *mounts.ListTablesRequest) (*pagination.Page[mounts.Identifier], error) {
+	return b.list(ctx, req, req.Namespace, "tables", req.Page)
+}
+
+func (b *Backend) list(ctx context.Context, req mounts.Request, n mounts.Namespace, collection string, page pagination.Request) (*pagination.Page[mounts.Identifier], error) {
+	c, err := b.begin(req)
+	if err != nil {
+		return nil, err
+	}
+	if n.IsRoot() {
+		return &pagination.Page[mounts.Identifier]{Items: []mounts.Identifier{}}, nil
+	}
+	if c.url, err = b.settings.within(n, c, collection); err != nil {
+		return nil, err
+	}
+	return fetch(ctx, b, listing[mounts.Identifier]{call: c, member: "identifiers", row: named(n)}, page)
+}
+
+// LoadTable implements mounts.Backend. Delegation is not asked for and
+// credentials that come nevertheless are withheld.
+func (b *Backend) LoadTable(ctx context.Context, req *mounts.LoadTableRequest) (*mounts.Table, error) {
+	c, err := b.begin(req)
+	if err != nil {
+		return nil, err
+	}
+	if req.Table.Namespace.IsRoot() || req.Table.Name == "" {
+		return nil, &mounts.Error{Kind: mounts.NoSuchTable, Op: c.op, Ident: c.object}
+	}
+	if c.url, err = b.settings.object(req.Table, "tables", c); err != nil {
+		return nil, err
+	}
+	if req.Snapshots != "" {
+		c.url += "?snapshots=" + segment(string(req.Snapshots))
+	}
+	c.ifNoneMatch = req.IfNoneMatch
+	a, err := b.client.do(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case a.status == http.StatusNotModified && c.ifNoneMatch != "":
+		return &mounts.Table{NotModified: true, ETag: entityTag(a.header)}, nil
+	case a.status != http.StatusOK:
+		return nil, refusal(c, a)
+	}
+	loaded, err := readLoaded(a.body)
+	if err != nil {
+		return nil, broken(c, err)
+	}
+	return &mounts.Table{MetadataLocation: loaded.location, Metadata: loaded.metadata, Config: loaded.config,
+		Extra: loaded.extra, ETag: entityTag(a.header)}, nil
+}
+
+// TableExists implements mounts.Backend by HEAD where the remote offers it. A
+// HEAD that does not say yes is followed by a load: its answer has no body to
+// tell an absent table from a wrong route, and some remotes list HEAD and do not
+// have it.
+func (b *Backend) TableExists(ctx context.Context, req *mounts.TableExistsRequest) error {
+	c, err := b.begin(req)
+	if err != nil {
+		return err
+	}
+	if req.Table.Namespace.IsRoot() || req.Table.Name == "" {
+		return &mounts.Error{Kind: mounts.NoSuchTable, Op: c.op, Ident: c.object}
+	}
+	if c.url, err = b.settings.object(req.Table, "tables", c); err != nil {
+		return err
+	}
+	if b.settings.has.Has(capabilities.TableExists) {
+		c.method = http.MethodHead
+		a, err := b.client.do(ctx, c)
+		if err != nil {
+			return err
+		}
+		switch a.status {
+		case http.StatusOK, http.StatusNoContent:
+			return nil
+		case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		default:
+			return refusal(c, a)
+		}
+		c.method = http.MethodGet
+	}
+	c.url += "?snapshots=" + string(mounts.SnapshotsRefs) // the smaller answer
+	a, err := b.client.do(ctx, c)
+	if err != nil {
+		return err
+	}
+	if a.status != http.StatusOK {
+		return refusal(c, a)
+	}
+	if _, err := readLoaded(a.body); err != nil {
+		return broken(c, err)
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/pagination"
+)
+
+// ListViews implements mounts.Backend. The root holds no views.
+func (b *Backend) ListViews(ctx context.Context, req *mounts.ListViewsRequest) (*pagination.Page[mounts.Identifier], error) {
+	return b.list(ctx, req, req.Namespace, "views", req.Page)
+}
+
+// LoadView implements mounts.Backend.
+func (b *Backend) LoadView(ctx context.Context, req *mounts.LoadViewRequest) (*mounts.View, error) {
+	c, err := b.begin(req)
+	if err != nil {
+		return nil, err
+	}
+	if req.View.Namespace.IsRoot() || req.View.Name == "" {
+		return nil, &mounts.Error{Kind: mounts.NoSuchView, Op: c.op, Ident: c.object}
+	}
+	if c.url, err = b.settings.object(req.View, "views", c); err != nil {
+		return nil, err
+	}
+	a, err := b.client.do(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if a.status != http.StatusOK {
+		return nil, refusal(c, a)
+	}
+	loaded, err := readLoaded(a.body)
+	if err != nil {
+		return nil, broken(c, err)
+	}
+	return &mounts.View{MetadataLocation: loaded.location, Metadata: loaded.metadata, Config: loaded.config, Extra: loaded.extra}, nil
+}
