@@ -1,0 +1,106 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/icefield/icefield/capabilities"
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/native/store"
+	"github.com/icefield/icefield/native/warehouse"
+)
+
+// Config is what a registry is made of.
+type Config struct {
+	// Store keeps the pointers. The backend closes it.
+	Store store.Store
+	// Warehouse is the root of all table locations: file:///path, a path, or
+	// s3://bucket/path.
+	Warehouse string
+	// Storage holds the FileIO properties of this mount. Those that are no
+	// secrets and that engines need (endpoint, region, path style) go out with
+	// every table.
+	Storage map[string]string
+	// MetadataCache bounds the cached metadata in bytes; 0 switches it off.
+	MetadataCache int64
+	// Logger hears of files that could not be removed; nil for none.
+	Logger *slog.Logger
+}
+
+// Backend is a registry. It implements mounts.Backend.
+type Backend struct {
+	mounts.Unsupported
+	store     store.Store
+	warehouse *warehouse.Warehouse
+	cache     *cache
+	gate      *gate
+	tags      tagger
+	log       *slog.Logger
+}
+
+var _ mounts.Backend = (*Backend)(nil)
+
+// Open opens a registry over an open store. It creates a local warehouse's
+// folder and contacts no bucket. On an error the store stays open.
+func Open(ctx context.Context, cfg Config) (*Backend, error) {
+	if cfg.Store == nil {
+		return nil, errors.New("native: no store was given")
+	}
+	if cfg.MetadataCache < 0 {
+		return nil, fmt.Errorf("native: a metadata cache of %d bytes makes no sense; 0 switches it off", cfg.MetadataCache)
+	}
+	w, err := warehouse.Open(ctx, cfg.Warehouse, cfg.Storage)
+	if err != nil {
+		return nil, err
+	}
+	log := cfg.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Backend{store: cfg.Store, warehouse: w, cache: newCache(cfg.MetadataCache), gate: newGate(),
+		tags: newTagger(w.ClientHints()), log: log}, nil
+}
+
+// supported is every operation of namespaces and tables.
+func supported() capabilities.Set {
+	var ops []capabilities.Op
+	for _, row := range capabilities.Operations() {
+		if row.Role == capabilities.Namespaces || row.Role == capabilities.Tables {
+			ops = append(ops, row.Op)
+		}
+	}
+	return capabilities.Of(ops...)
+}
+
+// Capabilities implements mounts.Backend: namespaces and tables.
+func (b *Backend) Capabilities() capabilities.Set { return supported() }
+
+// Health implements mounts.Backend with one read of the store.
+func (b *Backend) Health(ctx context.Context) error {
+	err := b.store.View(ctx, func(tx store.Tx) error {
+		_, err := tx.Children(nil, "", 1)
+		return err
+	})
+	if err != nil {
+		return fault(err)
+	}
+	return nil
+}
+
+// Close implements mounts.Backend and closes the store.
+func (b *Backend) Close() error {
+	return errors.Join(b.store.Close(), b.warehouse.Close())
+}
+
+// Warehouse is the root of all table locations, as file:///path or
+// s3://bucket/path.
+func (b *Backend) Warehouse() string { return b.warehouse.Root().String() }
+
+// by says for the store who makes a change.
+func by(ctx context.Context) store.By {
+	caller := mounts.CallerFrom(ctx)
+	return store.By{Time: time.Now(), Principal: caller.Principal, RequestID: caller.RequestID}
+}

@@ -1,0 +1,371 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/mounts/commit"
+	"github.com/icefield/icefield/native/store"
+	"github.com/icefield/icefield/native/warehouse"
+)
+
+// How a lost swap is tried again, and how long a swap may take after the client
+// left.
+const (
+	maxTries    = 12
+	firstPause  = 2 * time.Millisecond
+	longPause   = 250 * time.Millisecond
+	swapTimeout = 30 * time.Second
+	// maxWriters is how many files of one transaction are written at once.
+	maxWriters = 8
+	// maxChanges bounds the tables of one transaction.
+	maxChanges = 1000
+)
+
+// CommitTable implements mounts.Backend.
+func (b *Backend) CommitTable(ctx context.Context, req *mounts.CommitTableRequest) (*mounts.Table, error) {
+	done, err := b.commit(ctx, []*mounts.CommitTableRequest{req})
+	if err != nil {
+		return nil, fail(req, err)
+	}
+	return b.present(done[0].location, done[0].metadata, mounts.SnapshotsAll), nil
+}
+
+// CommitTransaction implements mounts.Backend. A transaction without changes
+// does nothing.
+func (b *Backend) CommitTransaction(ctx context.Context, req *mounts.CommitTransactionRequest) error {
+	if len(req.Changes) > maxChanges {
+		return fail(req, refuse(mounts.BadRequest, mounts.Identifier{}, "a transaction may change 1000 tables; split this one"))
+	}
+	changes := make([]*mounts.CommitTableRequest, len(req.Changes))
+	seen := map[string]bool{}
+	for i := range req.Changes {
+		changes[i] = &req.Changes[i]
+		id := changes[i].Table
+		if id.Namespace.IsRoot() || id.Name == "" {
+			return fail(req, refuse(mounts.BadRequest, id, "each change of a transaction needs an identifier with a namespace and a name"))
+		}
+		if key := laneKey(id); seen[key] {
+			return fail(req, refuse(mounts.BadRequest, id, "the transaction changes {object} twice; put its updates into one change"))
+		} else {
+			seen[key] = true
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	if _, err := b.commit(ctx, changes); err != nil {
+		return fail(req, err)
+	}
+	return nil
+}
+
+// attempt is one table of a commit: what was read, and what it shall become.
+type attempt struct {
+	req *mounts.CommitTableRequest
+	// base is nil for a table that does not exist yet.
+	base *commit.Base
+	// metadata and location are the base's own for a change of nothing.
+	metadata []byte
+	location string
+	table    warehouse.Location
+	changed  bool
+}
+
+// commit runs the protocol: all of the changes or none.
+func (b *Backend) commit(ctx context.Context, changes []*mounts.CommitTableRequest) ([]*attempt, error) {
+	tables := make([]mounts.Identifier, len(changes))
+	for i, change := range changes {
+		tables[i] = change.Table
+	}
+	leave, err := b.gate.enter(ctx, tables)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	for try := range maxTries {
+		if err := pause(ctx, try); err != nil {
+			return nil, err
+		}
+		done, err := b.try(ctx, changes)
+		if !errors.Is(err, store.ErrMoved) {
+			return done, err
+		}
+	}
+	return nil, refuse(mounts.CommitConflict, tables[0],
+		"{object} is being changed by too many writers at once; nothing was committed, try again")
+}
+
+// pause waits before a further try, for a random time that grows.
+func pause(ctx context.Context, try int) error {
+	if try == 0 {
+		return ctx.Err()
+	}
+	most := min(firstPause<<try, longPause)
+	timer := time.NewTimer(time.Duration(rand.Int64N(int64(most))) + time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// try is one round; store.ErrMoved if another writer was faster, and then
+// nothing is left of it.
+func (b *Backend) try(ctx context.Context, changes []*mounts.CommitTableRequest) ([]*attempt, error) {
+	attempts, err := b.readAll(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
+	anything := false
+	for _, a := range attempts {
+		if err := b.apply(a); err != nil {
+			return nil, err
+		}
+		anything = anything || a.changed
+	}
+	if !anything {
+		return attempts, nil
+	}
+	written, err := b.writeAll(ctx, attempts)
+	if err != nil {
+		b.remove(ctx, written...)
+		return nil, err
+	}
+	err = b.swap(ctx, written, func(tx store.Tx, who store.By) error { return swapAll(tx, attempts, who) })
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range attempts {
+		if a.changed {
+			b.cache.put(cacheKey{location: a.location}, a.metadata)
+			b.removeOld(ctx, a)
+		}
+	}
+	return attempts, nil
+}
+
+// readAll reads every pointer in one view, and then the documents.
+func (b *Backend) readAll(ctx context.Context, changes []*mounts.CommitTableRequest) ([]*attempt, error) {
+	attempts := make([]*attempt, len(changes))
+	// taken says why a table that does not exist cannot be created either.
+	taken := make([]error, len(changes))
+	err := b.store.View(ctx, func(tx store.Tx) error {
+		for i, change := range changes {
+			attempts[i], taken[i] = &attempt{req: change}, nil
+			o, err := tableIn(tx, change.Table)
+			switch {
+			case err == nil:
+				attempts[i].base = &commit.Base{Location: o.Location}
+			case errors.Is(err, mounts.NoSuchTable):
+				taken[i] = free(tx, change.Table)
+			default:
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range attempts {
+		if a.base == nil {
+			if err := b.startCreate(a, taken[i]); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		a.base.Metadata, err = b.document(ctx, a.base.Location, mounts.SnapshotsAll)
+		if errors.Is(err, mounts.MetadataMissing) {
+			// Another replica's commits may have removed it as an old file.
+			if now, lookup := b.table(ctx, a.req.Table); lookup == nil && now.Location != a.base.Location {
+				return nil, store.ErrMoved
+			}
+		}
+		if err != nil {
+			return nil, about(a.req.Table, err)
+		}
+	}
+	return attempts, nil
+}
+
+// startCreate checks a change of a table that does not exist: unless it says
+// that it creates it, that is the answer, whatever else may be wrong.
+func (b *Backend) startCreate(a *attempt, taken error) error {
+	if taken == nil {
+		taken = checkTable(a.req.Table)
+	}
+	if taken == nil || !creates(a.req) {
+		return nil // the engine says what is wrong, if anything
+	}
+	return taken
+}
+
+// creates reports whether a requirement says that the table shall be created.
+func creates(req *mounts.CommitTableRequest) bool {
+	for _, r := range req.Requirements {
+		if requirementType(r) == "assert-create" {
+			return true
+		}
+	}
+	return false
+}
+
+// apply works out what a change leads to and confines where it leads.
+func (b *Backend) apply(a *attempt) error {
+	result, err := commit.Table(a.base, a.req, commit.Options{})
+	if err != nil {
+		return about(a.req.Table, err)
+	}
+	if a.base != nil && !result.Changed {
+		a.metadata, a.location = a.base.Metadata, a.base.Location
+		return nil
+	}
+	a.metadata, a.changed = result.Metadata, true
+	if a.table, err = b.warehouse.Confine(result.TableLocation); err != nil {
+		return about(a.req.Table, err)
+	}
+	return nil
+}
+
+// about names the table that an error of one change is about.
+func about(id mounts.Identifier, err error) error {
+	e := *fault(err)
+	if e.Ident.IsZero() {
+		e.Ident = id
+	}
+	return &e
+}
+
+// writeAll writes the new files, several at once, and returns those that are
+// there, also after an error.
+func (b *Backend) writeAll(ctx context.Context, attempts []*attempt) ([]string, error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxWriters)
+	for _, a := range attempts {
+		if !a.changed {
+			continue
+		}
+		previous := ""
+		if a.base != nil {
+			previous = a.base.Location
+		}
+		group.Go(func() error {
+			location, err := b.write(ctx, a.table, previous, a.metadata)
+			if err != nil {
+				return about(a.req.Table, err)
+			}
+			a.location = location
+			return nil
+		})
+	}
+	err := group.Wait()
+	var written []string
+	for _, a := range attempts {
+		if a.changed && a.location != "" {
+			written = append(written, a.location)
+		}
+	}
+	return written, err
+}
+
+// swapAll moves all pointers, or fails before it moved any. A table that does
+// not change must not have moved either: its requirements were part of it.
+func swapAll(tx store.Tx, attempts []*attempt, who store.By) error {
+	for _, a := range attempts {
+		o, err := tableIn(tx, a.req.Table)
+		switch {
+		case a.base == nil && errors.Is(err, mounts.NoSuchTable):
+			if err := free(tx, a.req.Table); err != nil {
+				return moved(err)
+			}
+		case a.base == nil || errors.Is(err, mounts.NoSuchTable):
+			return store.ErrMoved
+		case err != nil:
+			return err
+		case o.Location != a.base.Location:
+			return store.ErrMoved
+		}
+	}
+	for _, a := range attempts {
+		var err error
+		switch {
+		case !a.changed:
+		case a.base == nil:
+			_, err = tx.Create(newTable(a.req.Table, a.location), who)
+		default:
+			_, err = tx.Swap(a.req.Table, a.base.Location, a.location, who)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moved turns a refusal into a lost swap: the next round finds it again and says
+// it with all requirements in view.
+func moved(err error) error {
+	if refusal := (*mounts.Error)(nil); errors.As(err, &refusal) {
+		return store.ErrMoved
+	}
+	return err
+}
+
+// swap runs the store transaction that makes written files current. The client
+// may leave meanwhile. If it certainly failed the files are removed; if nobody
+// knows, they stay, since a pointer may hold them.
+func (b *Backend) swap(ctx context.Context, written []string, f func(store.Tx, store.By) error) error {
+	if err := ctx.Err(); err != nil {
+		b.remove(ctx, written...)
+		return err
+	}
+	who := by(ctx)
+	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), swapTimeout)
+	defer cancel()
+	err := b.store.Update(lasting, func(tx store.Tx) error { return f(tx, who) })
+	if err != nil && !errors.Is(err, store.ErrOutcomeUnknown) {
+		b.remove(ctx, written...)
+	}
+	return err
+}
+
+// removeOld removes the metadata files that a commit cut off the end of the
+// log, for a table that asks for it. Only files in the metadata folder of the
+// table's own location are: the log is what clients and registered documents
+// say.
+func (b *Backend) removeOld(ctx context.Context, a *attempt) {
+	if a.base == nil {
+		return
+	}
+	now, err := commit.Inspect(a.metadata)
+	if err != nil || !strings.EqualFold(now.Properties[propertyDeleteOld], "true") {
+		return
+	}
+	before, err := commit.Inspect(a.base.Metadata)
+	if err != nil {
+		return
+	}
+	keep := map[string]bool{a.location: true, a.base.Location: true}
+	for _, file := range now.PreviousFiles {
+		keep[file] = true
+	}
+	folder := a.table.Join("metadata")
+	var old []string
+	for _, file := range before.PreviousFiles {
+		l, err := warehouse.Parse(file)
+		if err == nil && !keep[file] && l.Parent().Within(folder) && strings.HasSuffix(l.Base(), metadataSuffix) {
+			old = append(old, file)
+			b.cache.forget(file)
+		}
+	}
+	b.remove(ctx, old...)
+}

@@ -1,0 +1,31 @@
+// Package native is Icefield's own registry as a mounts.Backend: a catalog that
+// keeps one metadata-file pointer per table, and the files in a warehouse that
+// engines read directly.
+//
+//	mount "prod" {
+//	  backend            = "native"
+//	  catalog_url        = "bolt:///var/lib/icefield/catalog.db"
+//	  warehouse_location = "s3://lake/warehouse"
+//	}
+//
+// A commit reads the pointer and its metadata, checks every requirement, applies
+// the updates, writes the new metadata under a name that was never used, and
+// swaps the pointer on condition that it still holds what was read. A lost swap
+// starts over on the new state; a requirement that fails is a conflict and is
+// not tried again. A transaction over several tables writes all files and then
+// swaps every pointer in one store transaction. From the swap on, a client that
+// leaves cancels nothing, and a result that is not certain is reported as
+// OutcomeUnknown with all files left in place.
+//
+// Metadata files never change, so their bytes are cached by location, and a
+// conditional load is answered from the pointer alone.
+//
+// It does not delete data: a drop forgets the pointer, and a drop that asks for
+// a purge is refused. It has no views, plans no scans and hands out no
+// credentials.
+//
+// Where what is kept: package store; where files lie and which locations are
+// allowed: package warehouse; how metadata changes: package commit.
+//
+// Layer: above store, warehouse and mounts/commit; known only to cmd.
+package native

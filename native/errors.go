@@ -1,0 +1,70 @@
+package native
+
+import (
+	"context"
+	"errors"
+
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/native/store"
+	"github.com/icefield/icefield/native/warehouse"
+)
+
+// Messages that more than one operation gives; their wording is what Java
+// clients match on.
+const (
+	viewHasName     = "View with same name already exists: {object}"
+	viewAtRenamed   = "Cannot rename {object} to {to}. View already exists"
+	tableAtRenamed  = "Cannot rename {object} to {to}. Table already exists"
+	missingFile     = "Failed to open input stream for file: "
+	needsNamespace  = "a table needs a namespace"
+	namespaceIsRoot = "the root is no namespace; name one with at least one level"
+)
+
+// refuse is an error that names the object, with the kind's own sentence if msg
+// is empty.
+func refuse(kind mounts.Kind, ident mounts.Identifier, msg string) *mounts.Error {
+	return &mounts.Error{Kind: kind, Ident: ident, Msg: msg}
+}
+
+func noNamespace(path mounts.Namespace) *mounts.Error {
+	return refuse(mounts.NoSuchNamespace, mounts.Identifier{Namespace: path}, "")
+}
+
+// fail finishes the error of an operation: what is no *mounts.Error yet becomes
+// one, and it learns which operation it ended and what that was about.
+func fail(req mounts.Request, err error) error {
+	e := *fault(err)
+	if e.Op == 0 {
+		e.Op = req.Op()
+	}
+	if e.Ident.IsZero() {
+		e.Ident = req.Object()
+	}
+	return &e
+}
+
+// fault gives an error of the store, the warehouse or a context its kind. The
+// store answers either "nothing was done" or "outcome unknown", and the
+// difference is kept.
+func fault(err error) *mounts.Error {
+	var known *mounts.Error
+	var bad *warehouse.BadLocation
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &bad):
+		return &mounts.Error{Kind: mounts.BadRequest, Msg: bad.Error()}
+	}
+	e := &mounts.Error{Kind: mounts.Internal, Err: err, OutcomeUnknown: errors.Is(err, store.ErrOutcomeUnknown)}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		e.Kind = mounts.Timeout
+	case errors.Is(err, store.ErrClosed):
+		e.Kind = mounts.Unavailable
+		e.Msg = "the registry is closed, as in a restart; nothing was done, try again later"
+	}
+	if e.OutcomeUnknown {
+		e.Msg = "the registry did not say whether the change was made; load {object} to see"
+	}
+	return e
+}

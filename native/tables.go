@@ -1,0 +1,215 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/native/store"
+	"github.com/icefield/icefield/pagination"
+)
+
+// ListTables implements mounts.Backend, as ListNamespaces. The root holds no
+// tables.
+func (b *Backend) ListTables(ctx context.Context, req *mounts.ListTablesRequest) (*pagination.Page[mounts.Identifier], error) {
+	names, next, err := b.list(ctx, req.Namespace, req.Page, func(tx store.Tx, after string, limit int) ([]string, error) {
+		return tx.Names(req.Namespace, store.Table, after, limit)
+	})
+	if err != nil {
+		return nil, fail(req, err)
+	}
+	page := &pagination.Page[mounts.Identifier]{Items: make([]mounts.Identifier, len(names)), Next: next}
+	for i, name := range names {
+		page.Items[i] = mounts.Identifier{Namespace: slices.Clone(req.Namespace), Name: name}
+	}
+	return page, nil
+}
+
+// table reads the pointer of a table. NoSuchTable also for a view.
+func (b *Backend) table(ctx context.Context, id mounts.Identifier) (store.Object, error) {
+	var o store.Object
+	err := b.store.View(ctx, func(tx store.Tx) (err error) {
+		o, err = tableIn(tx, id)
+		return err
+	})
+	return o, err
+}
+
+func tableIn(tx store.Tx, id mounts.Identifier) (store.Object, error) {
+	o, err := tx.Object(id)
+	if errors.Is(err, store.ErrNotFound) || err == nil && o.Kind != store.Table {
+		return store.Object{}, refuse(mounts.NoSuchTable, id, "")
+	}
+	return o, err
+}
+
+// LoadTable implements mounts.Backend. A table whose tag the client has is
+// answered from the pointer alone, one whose metadata is cached without storage.
+func (b *Backend) LoadTable(ctx context.Context, req *mounts.LoadTableRequest) (*mounts.Table, error) {
+	mode := req.Snapshots
+	switch mode {
+	case "":
+		mode = mounts.SnapshotsAll
+	case mounts.SnapshotsAll, mounts.SnapshotsRefs:
+	default:
+		return nil, fail(req, refuse(mounts.BadRequest, req.Table, fmt.Sprintf("snapshots=%q is unknown; ask for %q or %q",
+			string(mode), mounts.SnapshotsAll, mounts.SnapshotsRefs)))
+	}
+	o, err := b.table(ctx, req.Table)
+	if err != nil {
+		return nil, fail(req, err)
+	}
+	if req.IfNoneMatch != "" {
+		if tag := b.tags.tag(o.Location, mode); matches(req.IfNoneMatch, tag) {
+			return &mounts.Table{ETag: tag, NotModified: true}, nil
+		}
+	}
+	loaded, err := b.answer(ctx, o.Location, mode)
+	if errors.Is(err, mounts.MetadataMissing) {
+		loaded, err = b.answerAgain(ctx, req.Table, o, mode, err)
+	}
+	if err != nil {
+		return nil, fail(req, err)
+	}
+	return loaded, nil
+}
+
+// answerAgain tells a table whose metadata is lost from one whose old metadata
+// file a commit removed just now.
+func (b *Backend) answerAgain(ctx context.Context, id mounts.Identifier, read store.Object, mode mounts.Snapshots, lost error) (*mounts.Table, error) {
+	now, err := b.table(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if now.Location == read.Location {
+		return nil, lost
+	}
+	return b.answer(ctx, now.Location, mode)
+}
+
+// answer is the table that a pointer leads to.
+func (b *Backend) answer(ctx context.Context, location string, mode mounts.Snapshots) (*mounts.Table, error) {
+	doc, err := b.document(ctx, location, mode)
+	if err != nil {
+		return nil, err
+	}
+	return b.present(location, doc, mode), nil
+}
+
+func (b *Backend) present(location string, doc []byte, mode mounts.Snapshots) *mounts.Table {
+	return &mounts.Table{MetadataLocation: location, Metadata: doc, Config: b.warehouse.ClientHints(), ETag: b.tags.tag(location, mode)}
+}
+
+// TableExists implements mounts.Backend; storage is not asked.
+func (b *Backend) TableExists(ctx context.Context, req *mounts.TableExistsRequest) error {
+	if _, err := b.table(ctx, req.Table); err != nil {
+		return fail(req, err)
+	}
+	return nil
+}
+
+// ReportMetrics implements mounts.Backend. Reports are not kept.
+func (b *Backend) ReportMetrics(ctx context.Context, req *mounts.ReportMetricsRequest) error {
+	if _, err := b.table(ctx, req.Table); err != nil {
+		return fail(req, err)
+	}
+	return nil
+}
+
+// RenameTable implements mounts.Backend in one store transaction. A rename to
+// its own name does nothing.
+func (b *Backend) RenameTable(ctx context.Context, req *mounts.RenameTableRequest) error {
+	if err := checkTable(req.Destination); err != nil {
+		return fail(req, err)
+	}
+	who := by(ctx)
+	err := b.store.Update(ctx, func(tx store.Tx) error {
+		if _, err := tableIn(tx, req.Source); err != nil || req.Source.Equal(req.Destination) {
+			return err
+		}
+		if err := exists(tx, req.Destination.Namespace); err != nil {
+			return err
+		}
+		taken, err := tx.Object(req.Destination)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return tx.Rename(req.Source, req.Destination, who)
+		case err != nil:
+			return err
+		}
+		e := refuse(mounts.AlreadyExists, req.Source, tableAtRenamed)
+		if e.To = req.Destination; taken.Kind == store.View {
+			e.Msg = viewAtRenamed
+		}
+		return e
+	})
+	if err != nil {
+		return fail(req, err)
+	}
+	return nil
+}
+
+// DropTable implements mounts.Backend: it forgets the pointer, also of a table
+// whose metadata is lost. Files stay, so a drop that asks for them to be deleted
+// is refused whole.
+func (b *Backend) DropTable(ctx context.Context, req *mounts.DropTableRequest) error {
+	if _, err := b.forget(ctx, req.Table, req.Purge); err != nil {
+		return fail(req, err)
+	}
+	return nil
+}
+
+// forget removes a pointer and returns what it was.
+func (b *Backend) forget(ctx context.Context, id mounts.Identifier, purge bool) (store.Object, error) {
+	who := by(ctx)
+	var gone store.Object
+	err := b.store.Update(ctx, func(tx store.Tx) (err error) {
+		if gone, err = tableIn(tx, id); err != nil {
+			return err
+		}
+		if purge {
+			return refuse(mounts.UnsupportedOperation, id,
+				"the files of {object} cannot be purged here and nothing was dropped; drop the table without purge, and delete its files yourself")
+		}
+		gone, err = tx.Drop(id, who)
+		return err
+	})
+	return gone, err
+}
+
+// UnregisterTable implements mounts.Backend. It answers with the metadata, and
+// does nothing if that cannot be read: a table whose metadata is lost is
+// dropped.
+func (b *Backend) UnregisterTable(ctx context.Context, req *mounts.UnregisterTableRequest) (*mounts.Table, error) {
+	for {
+		read, err := b.table(ctx, req.Table)
+		if err != nil {
+			return nil, fail(req, err)
+		}
+		table, err := b.answer(ctx, read.Location, mounts.SnapshotsAll)
+		if err != nil {
+			return nil, fail(req, err)
+		}
+		who := by(ctx)
+		err = b.store.Update(ctx, func(tx store.Tx) error {
+			now, err := tableIn(tx, req.Table)
+			switch {
+			case err != nil:
+				return err
+			case now.Location != read.Location:
+				return store.ErrMoved
+			}
+			_, err = tx.Drop(req.Table, who)
+			return err
+		})
+		switch {
+		case errors.Is(err, store.ErrMoved):
+			continue
+		case err != nil:
+			return nil, fail(req, err)
+		}
+		return table, nil
+	}
+}
