@@ -1,0 +1,170 @@
+package commit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
+
+	"github.com/icefield/icefield/mounts"
+)
+
+// schema is one that has been checked: its columns, and iceberg-go's view of it.
+type schema struct {
+	raw     []byte
+	columns *columns
+	typed   *iceberg.Schema
+}
+
+// checkedSchema validates a schema for a format version. The bytes stay what
+// they are.
+func checkedSchema(raw []byte, version int) (*schema, error) {
+	cols, _, err := schemaColumns(raw, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := cols.check(version); err != nil {
+		return nil, err
+	}
+	s := &schema{raw: raw, columns: cols, typed: new(iceberg.Schema)}
+	if err := json.Unmarshal(raw, s.typed); err != nil {
+		return nil, invalid("the schema is not valid: %s", library(err))
+	}
+	if err := typedRules(raw); err != nil {
+		return nil, invalid("the schema is not valid: %s", library(err))
+	}
+	return s, s.checkIdentifiers()
+}
+
+// typedRules runs the checks that iceberg-go makes when a schema is added:
+// repeated names, defaults that do not go with their types. They hold for every
+// version that has those types, so the newest is asked. It works on a copy of
+// its own, since adding a schema changes it.
+func typedRules(raw []byte) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	typed := new(iceberg.Schema)
+	if err := json.Unmarshal(raw, typed); err != nil {
+		return err
+	}
+	b, err := table.NewMetadataBuilder(maxFormatVersion)
+	if err != nil {
+		return err
+	}
+	return b.AddSchema(typed)
+}
+
+// checkIdentifiers: identifier fields are required columns of a primitive type
+// other than float and double, reached through required structs only (table
+// spec, "Identifier Field IDs").
+func (s *schema) checkIdentifiers() error {
+	for _, id := range s.typed.IdentifierFieldIDs {
+		col, ok := s.columns.byID(id)
+		switch {
+		case !ok:
+			return invalid("the schema names %d as identifier field, which it does not have", id)
+		case !col.required:
+			return invalid("the identifier field %q is optional; identifier fields are required columns", clip(col.path))
+		case col.inList || col.loose:
+			return invalid("the identifier field %q lies inside a list, map or optional struct", clip(col.path))
+		}
+		switch col.kind {
+		case "struct", "list", "map", "float", "double", "variant", "unknown":
+			return invalid("the identifier field %q has the type %s, which cannot identify rows", clip(col.path), col.kind)
+		}
+	}
+	return nil
+}
+
+// addSchema adds a schema or finds the one that says the same.
+func (s *state) addSchema(raw []byte) error {
+	raw = bytes.TrimSpace(raw)
+	o, err := parseObject(raw)
+	if err != nil {
+		return badRequest("add-schema: the schema is not an object")
+	}
+	added, err := checkedSchema(raw, s.version)
+	if err != nil {
+		return err
+	}
+	list, err := s.list(schemas)
+	if err != nil {
+		return err
+	}
+	form, err := sameSchema(raw)
+	if err != nil {
+		return badRequest("add-schema: the schema is not an object")
+	}
+	for _, e := range list.entries {
+		if other, err := sameSchema(e.raw); err == nil && other == form {
+			s.lastAdded[schemas] = &e.id
+			return nil
+		}
+	}
+	id, err := list.nextID(o.get(schemas.id), 0)
+	if err != nil {
+		return err
+	}
+	o.setInt(schemas.id, id)
+	list.add(entry{id: id, raw: o.encode()})
+	s.lastAdded[schemas] = &id
+	s.changed = true
+
+	last, err := s.int("last-column-id", 0)
+	if err != nil {
+		return err
+	}
+	s.doc.setInt("last-column-id", max(last, int64(added.columns.highest())))
+	return nil
+}
+
+// setCurrentSchema makes a schema current; -1 is the last added one.
+func (s *state) setCurrentSchema(id int64) error {
+	changed, err := s.choose(schemas, "current-schema-id", id)
+	if changed {
+		s.bound, s.rebind = nil, true
+	}
+	return err
+}
+
+// removeSchemas forgets schemas that are not current. Unknown ids are ignored:
+// somebody else removed them first.
+func (s *state) removeSchemas(ids []int64) error {
+	return s.drop(schemas, "current-schema-id", "current", ids)
+}
+
+// current returns the schema that specs and orders are bound to: the current
+// one or, while a create has not chosen one yet, the last added.
+func (s *state) current() (*schema, error) {
+	if s.bound != nil {
+		return s.bound, nil
+	}
+	id, err := s.int("current-schema-id", -1)
+	if err != nil {
+		return nil, err
+	}
+	if last := s.lastAdded[schemas]; id < 0 && last != nil {
+		id = *last
+	}
+	list, err := s.list(schemas)
+	if err != nil {
+		return nil, err
+	}
+	e := list.find(id)
+	if e == nil {
+		return nil, invalid("there is no schema yet to bind partition specs and sort orders to; send add-schema first")
+	}
+	// What is stored has been checked when it was added, for the version that
+	// the table had then.
+	bound, err := checkedSchema(e.raw, maxFormatVersion)
+	if err != nil {
+		return nil, invalid("the current schema of {object} cannot be interpreted here, so nothing can be bound to it: %s", clip(mounts.AsError(err).Message()))
+	}
+	s.bound = bound
+	return bound, nil
+}

@@ -1,0 +1,249 @@
+package commit
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/apache/iceberg-go"
+)
+
+// firstPartitionID is the lowest id of a partition field (table spec,
+// "Partition Evolution").
+const firstPartitionID = 1000
+
+// maxFields bounds the fields of one partition spec or sort order.
+const maxFields = 1000
+
+// specField is what the engine reads of a partition or sort field.
+type specField struct {
+	object  *object
+	sources []int
+	// transform is empty if the field has none.
+	transform string
+	name      string
+	id        int64 // 0: not given
+}
+
+// specFields reads the fields of a partition spec or sort order.
+func specFields(o *object, label string) ([]specField, error) {
+	values, err := elements(o.get("fields"))
+	if err != nil || !o.has("fields") {
+		return nil, badRequest("%s: \"fields\" is not a list", label)
+	}
+	if len(values) > maxFields {
+		return nil, invalid("the %s has more than %d fields", label, maxFields)
+	}
+	fields := make([]specField, len(values))
+	for i, raw := range values {
+		f := &fields[i]
+		if f.object, err = parseObject(raw); err != nil {
+			return nil, badRequest("%s: field %d is not an object", label, i)
+		}
+		sources := [][]byte{f.object.get("source-id")}
+		if f.object.has("source-ids") {
+			if sources, err = elements(f.object.get("source-ids")); err != nil || len(sources) > maxFields {
+				return nil, badRequest("%s: \"source-ids\" of field %d is not a list of ids", label, i)
+			}
+		}
+		for _, source := range sources {
+			if isNull(source) {
+				continue
+			}
+			id, err := parseInt(source)
+			if err != nil || id != int64(int32(id)) {
+				return nil, badRequest("%s: a source id of field %d is not an id", label, i)
+			}
+			f.sources = append(f.sources, int(id))
+		}
+		f.transform, _ = unquote(f.object.get("transform"))
+		f.name, _ = unquote(f.object.get("name"))
+		if len(f.name) > maxName {
+			return nil, invalid("the %s has a field name over %d bytes", label, maxName)
+		}
+		if raw := f.object.get("field-id"); !isNull(raw) {
+			if f.id, err = parseInt(raw); err != nil || f.id != int64(int32(f.id)) {
+				return nil, badRequest("%s: \"field-id\" of field %d is not an id", label, i)
+			}
+		} else {
+			f.object.remove("field-id")
+		}
+	}
+	return fields, nil
+}
+
+func encodeFields(fields []specField) []byte {
+	values := make([][]byte, len(fields))
+	for i, f := range fields {
+		values[i] = f.object.encode()
+	}
+	return encodeArray(values)
+}
+
+// bind checks that a field's sources are columns that its transform takes. The
+// library's own binding looks at the first source only.
+func (f specField) bind(in *schema, transform iceberg.Transform, label string) error {
+	for _, id := range f.sources {
+		col, ok := in.columns.byID(id)
+		if !ok {
+			return invalid("the %s uses column %d, which the current schema of {object} does not have", label, id)
+		}
+		if col.inList {
+			return invalid("the %s uses %q, which lies inside a list or map", label, clip(col.path))
+		}
+		typed, ok := in.typed.FindTypeByID(id)
+		if !ok {
+			return invalid("the %s uses column %d, which the current schema of {object} does not have", label, id)
+		}
+		if _, primitive := typed.(iceberg.PrimitiveType); !primitive {
+			return invalid("the %s uses %q, which is a %s; only primitive columns can be used", label, clip(col.path), col.kind)
+		}
+		if !transform.CanTransform(typed) {
+			return invalid("the %s applies %s to %q, which is a %s", label, clip(f.transform), clip(col.path), col.kind)
+		}
+	}
+	return nil
+}
+
+// checkSpec validates a spec whose field ids are filled in against the current
+// schema.
+func (s *state) checkSpec(raw []byte, fields []specField) error {
+	var typed iceberg.UnboundPartitionSpec
+	if err := json.Unmarshal(raw, &typed); err != nil {
+		return invalid("the partition spec is not valid: %s", library(err))
+	}
+	in, err := s.current()
+	if err != nil {
+		return err
+	}
+	for i, f := range fields {
+		transform := typed.Field(i).Transform
+		// The source of a void field may be gone: that is how format v1 drops one.
+		if _, void := transform.(iceberg.VoidTransform); void {
+			continue
+		}
+		if err := f.bind(in, transform, "partition spec"); err != nil {
+			return err
+		}
+		if col, ok := in.typed.FindFieldByName(f.name); ok && !slices.Contains(f.sources, col.ID) {
+			return invalid("the partition field %q has the name of another column", clip(f.name))
+		}
+	}
+	return nil
+}
+
+// addSpec adds a partition spec or finds the one that says the same. Fields
+// without an id get one: that of the same source and transform in an older
+// spec, or the next free one.
+func (s *state) addSpec(raw []byte) error {
+	o, err := parseObject(raw)
+	if err != nil {
+		return badRequest("add-spec: the spec is not an object")
+	}
+	fields, err := specFields(o, "partition spec")
+	if err != nil {
+		return err
+	}
+	list, err := s.list(specs)
+	if err != nil {
+		return err
+	}
+	form, err := sameFields(raw)
+	if err != nil {
+		return badRequest("add-spec: the spec is not an object")
+	}
+	for _, e := range list.entries {
+		if other, err := sameFields(e.raw); err == nil && other == form {
+			s.lastAdded[specs] = &e.id
+			return nil
+		}
+	}
+	last, err := s.int("last-partition-id", firstPartitionID-1)
+	if err != nil {
+		return err
+	}
+	if last, err = s.fillFieldIDs(fields, list, max(last, firstPartitionID-1)); err != nil {
+		return err
+	}
+	id, err := list.nextID(o.get(specs.id), 0)
+	if err != nil {
+		return err
+	}
+	o.set("fields", encodeFields(fields))
+	o.setInt(specs.id, id)
+	stored := o.encode()
+	if err := s.checkSpec(stored, fields); err != nil {
+		return err
+	}
+	list.add(entry{id, stored})
+	s.lastAdded[specs] = &id
+	s.doc.setInt("last-partition-id", last)
+	s.changed = true
+	return nil
+}
+
+// fillFieldIDs gives every field an id and returns the highest ever used.
+func (s *state) fillFieldIDs(fields []specField, specs *list, last int64) (int64, error) {
+	taken := map[int64]bool{}
+	for i, f := range fields {
+		if f.id == 0 {
+			continue
+		}
+		if taken[f.id] || f.id < 0 {
+			return 0, invalid("the partition spec gives the field id %d twice, or it is none", f.id)
+		}
+		taken[f.id] = true
+		last = max(last, f.id)
+		if s.version == 1 && f.id != int64(firstPartitionID+i) {
+			return 0, invalid("a v1 table numbers its partition fields from %d without gaps; field %d has the id %d", firstPartitionID, i, f.id)
+		}
+	}
+	var older []specField
+	for _, e := range specs.entries {
+		o, err := parseObject(e.raw)
+		if err != nil {
+			return 0, broken(specs.of.name, err)
+		}
+		known, err := specFields(o, "partition spec")
+		if err != nil {
+			return 0, broken(specs.of.name, err)
+		}
+		older = append(older, known...)
+	}
+	for i := range fields {
+		f := &fields[i]
+		if f.id != 0 {
+			continue
+		}
+		if s.version == 1 {
+			f.id = int64(firstPartitionID + i)
+		}
+		for _, known := range older {
+			if f.id == 0 && known.id != 0 && !taken[known.id] && slices.Equal(known.sources, f.sources) && known.transform == f.transform {
+				f.id = known.id
+			}
+		}
+		if f.id == 0 {
+			last++
+			f.id = last
+		}
+		taken[f.id] = true
+		last = max(last, f.id)
+		f.object.setInt("field-id", f.id)
+	}
+	if last != int64(int32(last)) {
+		return 0, invalid("{object} has no partition field ids left")
+	}
+	return last, nil
+}
+
+// setDefaultSpec: -1 is the last added one.
+func (s *state) setDefaultSpec(id int64) error {
+	changed, err := s.choose(specs, "default-spec-id", id)
+	s.rebind = s.rebind || changed
+	return err
+}
+
+// removeSpecs forgets partition specs other than the default one.
+func (s *state) removeSpecs(ids []int64) error {
+	return s.drop(specs, "default-spec-id", "default", ids)
+}

@@ -1,0 +1,315 @@
+package commit
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+)
+
+// update is one TableUpdate of the REST specification, read and ready.
+type update struct {
+	what   string // for messages: its place and action
+	action string
+	// version is that of an upgrade-format-version.
+	version int64
+	apply   func(*state) error
+}
+
+// updateFields are the members of all updates.
+type updateFields struct {
+	UUID          *string            `json:"uuid"`
+	FormatVersion *int64             `json:"format-version"`
+	Schema        jsontext.Value     `json:"schema"`
+	SchemaID      *int64             `json:"schema-id"`
+	Spec          jsontext.Value     `json:"spec"`
+	SpecID        *int64             `json:"spec-id"`
+	SortOrder     jsontext.Value     `json:"sort-order"`
+	SortOrderID   *int64             `json:"sort-order-id"`
+	Snapshot      jsontext.Value     `json:"snapshot"`
+	SnapshotID    *int64             `json:"snapshot-id"`
+	SnapshotIDs   *[]int64           `json:"snapshot-ids"`
+	SchemaIDs     *[]int64           `json:"schema-ids"`
+	SpecIDs       *[]int64           `json:"spec-ids"`
+	RefName       *string            `json:"ref-name"`
+	Location      *string            `json:"location"`
+	Updates       *map[string]string `json:"updates"`
+	Updated       *map[string]string `json:"updated"` // what old clients say for updates
+	Removals      *[]string          `json:"removals"`
+	Removed       *[]string          `json:"removed"` // what old clients say for removals
+	Statistics    jsontext.Value     `json:"statistics"`
+	PartitionStat jsontext.Value     `json:"partition-statistics"`
+}
+
+// parseUpdate reads an update without looking at any table.
+func parseUpdate(i int, raw jsontext.Value) (*update, error) {
+	u := &update{what: "updates[" + strconv.Itoa(i) + "]"}
+	action, err := memberOf(raw, "action")
+	if err != nil {
+		return nil, notJSON(u.what, err)
+	}
+	if u.action, err = unquote(action); err != nil || u.action == "" {
+		return nil, badRequest("%s: \"action\" is missing", u.what)
+	}
+	u.what += " (" + clip(u.action) + ")"
+	var f updateFields
+	if !known(u.action) {
+		return nil, badRequest("%s: unknown update %q; nothing was changed", u.what, clip(u.action))
+	}
+	if err := decode(raw, &f, u.what); err != nil {
+		return nil, err
+	}
+	missing := ""
+	need := func(there bool, name string) bool {
+		if !there {
+			missing = name
+		}
+		return there
+	}
+	object := func(v jsontext.Value, name string) bool { return need(v.Kind() == '{', name) }
+	switch u.action {
+	case "assign-uuid":
+		if need(f.UUID != nil, "uuid") {
+			u.apply = func(s *state) error { return s.assignUUID(*f.UUID) }
+		}
+	case "upgrade-format-version":
+		if need(f.FormatVersion != nil, "format-version") {
+			u.version = *f.FormatVersion
+			u.apply = func(s *state) error { return s.upgrade(u.version) }
+		}
+	case "add-schema":
+		if object(f.Schema, "schema") {
+			u.apply = func(s *state) error { return s.addSchema(f.Schema) }
+		}
+	case "set-current-schema":
+		if need(f.SchemaID != nil, "schema-id") {
+			u.apply = func(s *state) error { return s.setCurrentSchema(*f.SchemaID) }
+		}
+	case "remove-schemas":
+		if need(f.SchemaIDs != nil, "schema-ids") {
+			u.apply = func(s *state) error { return s.removeSchemas(*f.SchemaIDs) }
+		}
+	case "add-spec":
+		if object(f.Spec, "spec") {
+			u.apply = func(s *state) error { return s.addSpec(f.Spec) }
+		}
+	case "set-default-spec":
+		if need(f.SpecID != nil, "spec-id") {
+			u.apply = func(s *state) error { return s.setDefaultSpec(*f.SpecID) }
+		}
+	case "remove-partition-specs":
+		if need(f.SpecIDs != nil, "spec-ids") {
+			u.apply = func(s *state) error { return s.removeSpecs(*f.SpecIDs) }
+		}
+	case "add-sort-order":
+		if object(f.SortOrder, "sort-order") {
+			u.apply = func(s *state) error { return s.addSortOrder(f.SortOrder) }
+		}
+	case "set-default-sort-order":
+		if need(f.SortOrderID != nil, "sort-order-id") {
+			u.apply = func(s *state) error { return s.setDefaultSortOrder(*f.SortOrderID) }
+		}
+	case "add-snapshot":
+		if object(f.Snapshot, "snapshot") {
+			u.apply = func(s *state) error { return s.addSnapshot(f.Snapshot) }
+		}
+	case "remove-snapshots":
+		if need(f.SnapshotIDs != nil, "snapshot-ids") {
+			u.apply = func(s *state) error { return s.removeSnapshots(*f.SnapshotIDs) }
+		}
+	case "set-snapshot-ref":
+		if need(f.RefName != nil, "ref-name") && need(f.SnapshotID != nil, "snapshot-id") {
+			ref, err := parseRef(raw)
+			if err != nil {
+				return nil, notJSON(u.what, err)
+			}
+			if need(ref.has("type"), "type") {
+				u.apply = func(s *state) error { return s.setRef(*f.RefName, ref) }
+			}
+		}
+	case "remove-snapshot-ref":
+		if need(f.RefName != nil, "ref-name") {
+			u.apply = func(s *state) error { return s.removeRef(*f.RefName) }
+		}
+	case "set-location":
+		if need(f.Location != nil, "location") {
+			u.apply = func(s *state) error { return s.setLocation(*f.Location) }
+		}
+	case "set-properties":
+		if f.Updates == nil {
+			f.Updates = f.Updated
+		}
+		if need(f.Updates != nil, "updates") {
+			u.apply = func(s *state) error { return s.setProperties(*f.Updates) }
+		}
+	case "remove-properties":
+		if f.Removals == nil {
+			f.Removals = f.Removed
+		}
+		if need(f.Removals != nil, "removals") {
+			u.apply = func(s *state) error { return s.removeProperties(*f.Removals) }
+		}
+	case "set-statistics":
+		if object(f.Statistics, "statistics") {
+			if err := checkStatistics(u.what, f.Statistics, f.SnapshotID, true); err != nil {
+				return nil, err
+			}
+			u.apply = func(s *state) error { return s.setStatistics("statistics", f.Statistics) }
+		}
+	case "set-partition-statistics":
+		if object(f.PartitionStat, "partition-statistics") {
+			if err := checkStatistics(u.what, f.PartitionStat, nil, false); err != nil {
+				return nil, err
+			}
+			u.apply = func(s *state) error { return s.setStatistics("partition-statistics", f.PartitionStat) }
+		}
+	case "remove-statistics", "remove-partition-statistics":
+		if need(f.SnapshotID != nil, "snapshot-id") {
+			section := strings.TrimPrefix(u.action, "remove-")
+			u.apply = func(s *state) error { return s.dropStatistics(section, map[int64]bool{*f.SnapshotID: true}) }
+		}
+	}
+	if u.apply == nil {
+		return nil, badRequest("%s: %q is missing or has the wrong type", u.what, missing)
+	}
+	return u, nil
+}
+
+func known(action string) bool {
+	switch action {
+	case "assign-uuid", "upgrade-format-version", "add-schema", "set-current-schema", "remove-schemas",
+		"add-spec", "set-default-spec", "remove-partition-specs", "add-sort-order", "set-default-sort-order",
+		"add-snapshot", "remove-snapshots", "set-snapshot-ref", "remove-snapshot-ref", "set-location",
+		"set-properties", "remove-properties", "set-statistics", "remove-statistics",
+		"set-partition-statistics", "remove-partition-statistics":
+		return true
+	}
+	return false
+}
+
+// parseRef makes a ref of a set-snapshot-ref update: everything but what names
+// the update itself, and without nulls.
+func parseRef(raw []byte) (*object, error) {
+	ref, err := parseObject(raw)
+	if err != nil {
+		return nil, err
+	}
+	ref.remove("action")
+	ref.remove("ref-name")
+	for _, key := range refFields {
+		if !ref.has(key) {
+			ref.remove(key)
+		}
+	}
+	return ref, nil
+}
+
+// checkStatistics checks the required members of a statistics file. Old clients
+// name the snapshot beside the file too; the two have to agree.
+func checkStatistics(what string, raw []byte, beside *int64, full bool) error {
+	var f struct {
+		Snapshot *int64          `json:"snapshot-id"`
+		Path     *string         `json:"statistics-path"`
+		Size     *int64          `json:"file-size-in-bytes"`
+		Footer   *int64          `json:"file-footer-size-in-bytes"`
+		Blobs    *jsontext.Value `json:"blob-metadata"`
+	}
+	if err := decode(raw, &f, what); err != nil {
+		return err
+	}
+	for _, field := range []struct {
+		there bool
+		name  string
+	}{
+		{f.Snapshot != nil, "snapshot-id"}, {f.Path != nil, "statistics-path"}, {f.Size != nil, "file-size-in-bytes"},
+		{!full || f.Footer != nil, "file-footer-size-in-bytes"}, {!full || f.Blobs != nil && f.Blobs.Kind() == '[', "blob-metadata"},
+	} {
+		if !field.there {
+			return badRequest("%s: %q of the statistics file is missing or has the wrong type", what, field.name)
+		}
+	}
+	if beside != nil && *beside != *f.Snapshot {
+		return badRequest("%s: the update is about snapshot %d and its file about %d", what, *beside, *f.Snapshot)
+	}
+	return nil
+}
+
+// assignUUID gives a table that is being created its identity, and a v1 table
+// that never had one. An identity never changes.
+func (s *state) assignUUID(text string) error {
+	id, err := uuid.Parse(text)
+	if err != nil || id == uuid.Nil {
+		return badRequest("assign-uuid: %q is not a UUID", clip(text))
+	}
+	before, err := s.text("table-uuid")
+	if err != nil {
+		return err
+	}
+	switch {
+	case strings.EqualFold(before, id.String()):
+		return nil
+	case before != "" && before != uuid.Nil.String():
+		return invalid("{object} already has the UUID %s, and a table's UUID never changes", before)
+	}
+	s.doc.set("table-uuid", quote(id.String()))
+	s.changed = true
+	return nil
+}
+
+// upgrade moves the table to a newer format version.
+func (s *state) upgrade(to int64) error {
+	switch {
+	case to > maxFormatVersion || to < 1:
+		return invalid("format version %d is not supported; the versions are 1 to %d", to, maxFormatVersion)
+	case to < int64(s.version):
+		return invalid("{object} has format version %d and cannot go back to %d", s.version, to)
+	case to == int64(s.version):
+		return nil
+	}
+	from := s.version
+	s.version, s.changed = int(to), true
+	s.doc.setInt("format-version", to)
+	if from == 1 {
+		s.doc.remove("schema")
+		s.doc.remove("partition-spec")
+		last, err := s.highestSequence()
+		if err != nil {
+			return err
+		}
+		s.doc.setInt("last-sequence-number", last)
+		if id, err := s.text("table-uuid"); err != nil {
+			return err
+		} else if id == "" {
+			s.doc.set("table-uuid", quote(s.opt.NewUUID().String()))
+		}
+	}
+	if to >= 3 && !s.doc.has("next-row-id") {
+		s.doc.setInt("next-row-id", 0)
+	}
+	return nil
+}
+
+// highestSequence looks at every snapshot of a v1 table: nearly always 0.
+func (s *state) highestSequence() (int64, error) {
+	parts, err := elements(s.history.encode())
+	if err != nil {
+		return 0, broken("snapshots", err)
+	}
+	var highest int64
+	for _, raw := range parts {
+		value, err := memberOf(raw, "sequence-number")
+		if err != nil {
+			return 0, broken("snapshots", err)
+		}
+		if isNull(value) {
+			continue
+		}
+		n, err := parseInt(value)
+		if err != nil {
+			return 0, broken("snapshots", err)
+		}
+		highest = max(highest, n)
+	}
+	return highest, nil
+}
