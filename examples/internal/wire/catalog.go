@@ -219,6 +219,15 @@ func (c *Catalog) LoadTable(name string, levels ...string) (*Table, error) {
 	return table, c.do(http.MethodGet, c.Table(name, levels...), nil, table)
 }
 
+// LoadNamespace returns the properties of a namespace; a failure is an *Error if the server answered.
+func (c *Catalog) LoadNamespace(levels ...string) (map[string]string, error) {
+	var body struct {
+		Properties map[string]string `json:"properties"`
+	}
+	err := c.do(http.MethodGet, c.Namespace(levels...), nil, &body)
+	return body.Properties, err
+}
+
 // Commit sends requirements and updates; a failure is an *Error if the server answered.
 func (c *Catalog) Commit(requirements, updates []any, name string, levels ...string) (*Table, error) {
 	body := map[string]any{
