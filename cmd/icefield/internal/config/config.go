@@ -113,6 +113,7 @@ type Auth struct {
 	Kind string
 	// TokenEnv or TokenFile is set for AuthBearer.
 	TokenEnv, TokenFile string `json:",omitempty"`
-	// The rest is for AuthOAuth2; Scope may be empty.
+	// The rest is for AuthOAuth2. An empty TokenURL means the remote's own token
+	// route, an empty Scope what Iceberg clients send there.
 	TokenURL, ClientID, ClientSecretEnv, Scope string `json:",omitempty"`
 }

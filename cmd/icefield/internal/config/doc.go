@@ -31,5 +31,6 @@
 // and never of a report, not even where somebody wrote one into the file.
 //
 // It wires nothing: what a Config means is the command's business. Layer: part
-// of cmd/icefield; of this module it imports only mounts, for the names.
+// of cmd/icefield; of this module it imports what says which
+// names and locations are valid.
 package config

@@ -1,14 +1,15 @@
 package config
 
 import (
+	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/icefield/icefield/native/warehouse"
 )
 
 // native reads what a native mount has beside the common keys.
@@ -25,6 +26,9 @@ func (l *loader) native(r *row, content *hcl.BodyContent, server *Server) {
 		n.Warehouse, r.warehouseOK = l.location(r.warehouse, location)
 	}
 	n.Storage = l.storage(a["storage"])
+	if len(n.Storage) > 0 && strings.HasPrefix(n.Warehouse, "file:") {
+		l.refuse(a["storage"], "Nothing to set", "Storage properties say how to reach S3, and this warehouse is a folder. Leave storage out.")
+	}
 	n.MetadataCache = l.size(a["metadata_cache"], 256<<20, 0, 64<<30)
 	l.timeouts(r, content, server, 20*time.Second, false)
 	l.limits(r, content, 256, false)
@@ -50,65 +54,36 @@ func (l *loader) boltPath(block *hcl.Block, attr *hcl.Attribute) string {
 	return ""
 }
 
-// location reads a warehouse's place: a URI, or a path, which becomes one.
-func (l *loader) location(attr *hcl.Attribute, s string) (string, bool) {
-	scheme, rest, isURI := strings.Cut(s, "://")
-	if !isURI {
-		scheme = "file"
-		path, isFile := strings.CutPrefix(s, "file:")
-		if head, _, odd := strings.Cut(path, ":"); odd && !isFile && !strings.Contains(head, "/") {
-			l.refuse(attr, "Invalid warehouse", fmt.Sprintf(`warehouse_location is %s. Write "file:///path" or "s3://bucket/prefix".`, l.show(attr, s)))
-			return "", false
-		}
-		rest = absolute(dirOf(attr), path)
-	}
-	switch strings.ToLower(scheme) {
-	case "file":
-		if !strings.HasPrefix(rest, "/") {
-			l.refuse(attr, "Invalid warehouse", fmt.Sprintf(`After "file://" stands an absolute path, so with three slashes: "file:///%s". A path alone, as in "./warehouse", starts at the folder of the configuration file.`, rest))
-			return "", false
-		}
-	case "s3", "s3a":
-		if bucket, _, _ := strings.Cut(rest, "/"); bucket == "" || strings.ContainsAny(bucket, "@:?#") {
-			l.refuse(attr, "Invalid warehouse", `After "s3://" stands a bucket's name, and then the prefix of the warehouse: "s3://bucket/prefix".`)
-			return "", false
-		}
-	default:
-		l.refuse(attr, "Unknown storage", `A warehouse lies in a file system or in S3: "file:///path" or "s3://bucket/prefix".`)
-		return "", false
-	}
-	rest = strings.TrimRight(rest, "/")
-	for i, segment := range strings.Split(rest, "/") {
-		if segment == "." || segment == ".." || (segment == "" && i > 0) || strings.ContainsAny(segment, "?#") {
-			l.refuse(attr, "Invalid warehouse", `The path of a warehouse has no empty segment, no "." or ".." and no "?" or "#".`)
-			return "", false
-		}
-	}
-	if rest == "" {
-		l.refuse(attr, "Invalid warehouse", "The root of the file system cannot be a warehouse. Name a folder in it.")
-		return "", false
-	}
-	return strings.ToLower(scheme) + "://" + rest, true
-}
+const warehouseAdvice = `Write "file:///path", a path alone, which starts at the folder of the configuration file, or "s3://bucket/prefix".`
 
-// segments splits a warehouse for comparison: s3a is s3, and a file system has
-// one root.
-func segments(warehouse string) []string {
-	scheme, rest, _ := strings.Cut(warehouse, "://")
-	if scheme == "s3a" {
-		scheme = "s3"
+// location reads a warehouse's place: a location, or a path, which becomes one.
+func (l *loader) location(attr *hcl.Attribute, text string) (string, bool) {
+	if head, _, hasScheme := strings.Cut(text, ":"); !hasScheme || strings.Contains(head, "/") {
+		text = absolute(dirOf(attr), text)
 	}
-	if scheme == "file" {
-		rest = filepath.Clean(rest)
+	place, err := warehouse.Parse(text)
+	var bad *warehouse.BadLocation
+	switch {
+	case errors.As(err, &bad):
+		l.refuse(attr, "Invalid warehouse", "This location "+bad.Problem+". "+warehouseAdvice)
+	case err != nil:
+		l.refuse(attr, "Invalid warehouse", "This is not a location. "+warehouseAdvice)
+	case place.Base() == "" && strings.HasPrefix(place.String(), "file:"):
+		l.refuse(attr, "Invalid warehouse", "The root of the file system cannot be a warehouse. Name a folder in it.")
+	default:
+		return place.String(), true
 	}
-	return append([]string{scheme}, strings.Split(strings.Trim(rest, "/"), "/")...)
+	return "", false
 }
 
 // overlap reports whether one warehouse is the other or lies inside it.
-func overlap(a, b string) bool {
-	left, right := segments(a), segments(b)
-	n := min(len(left), len(right))
-	return slices.Equal(left[:n], right[:n])
+func overlap(one, other string) bool {
+	a, err := warehouse.Parse(one)
+	if err != nil {
+		return false
+	}
+	b, err := warehouse.Parse(other)
+	return err == nil && (a.Within(b) || b.Within(a))
 }
 
 // storage reads the FileIO properties of a mount.
@@ -121,6 +96,10 @@ func (l *loader) storage(attr *hcl.Attribute) map[string]string {
 	for key, value := range v.AsValueMap() {
 		if value.IsNull() || key == "" {
 			l.refuse(attr, "Empty value", fmt.Sprintf("The property %q has no value. Give it one or leave it out.", key))
+			continue
+		}
+		if !strings.HasPrefix(key, "s3.") && !strings.HasPrefix(key, "client.") {
+			l.refuse(attr, "Unknown property", fmt.Sprintf("Nothing reads the property %q. Storage properties are Iceberg's for S3 and begin with \"s3.\" or \"client.\".", key))
 			continue
 		}
 		properties[key] = value.AsString()

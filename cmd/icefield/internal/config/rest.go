@@ -104,7 +104,7 @@ func (l *loader) authBlock(block *hcl.Block) Auth {
 		auth.TokenEnv, auth.TokenFile = l.secretEnv(env), l.secretFile(file)
 	case AuthOAuth2:
 		a := l.content(block.Body, shape{attrs: []string{"token_url", "client_id", "client_secret_env", "scope"}}).Attributes
-		auth.TokenURL = l.endpoint(a["token_url"], l.needed(block, a["token_url"], "token_url", "Say where tokens are given out: token_url = \"https://…/token\"."))
+		auth.TokenURL = l.endpoint(a["token_url"], l.text(a["token_url"], ""))
 		auth.ClientID = l.needed(block, a["client_id"], "client_id", "Say who asks for a token: client_id = \"…\".")
 		if a["client_secret_env"] == nil {
 			l.missing(block, "client_secret_env", "Name the environment variable that holds the client's secret: client_secret_env = \"…\".")

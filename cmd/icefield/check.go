@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/icefield/icefield/cmd/icefield/internal/config"
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/router/federate"
+)
+
+// checked is what was found out about one configuration.
+type checked struct {
+	Path     string           `json:"path"`
+	OK       bool             `json:"ok"`
+	Findings []config.Finding `json:"findings"`
+	// Mounts is what opening them gave; absent without --connect.
+	Mounts []connected `json:"mounts,omitempty"`
+
+	report *config.Report
+}
+
+// connected is how opening one mount went.
+type connected struct {
+	Name         string  `json:"name"`
+	Backend      string  `json:"backend"`
+	OK           bool    `json:"ok"`
+	Error        string  `json:"error,omitempty"`
+	Milliseconds float64 `json:"milliseconds"`
+}
+
+func newCheck() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check [FILE|DIR…]",
+		Short: "Say what is wrong with a configuration, and what to do about it",
+		Long: `Say what is wrong with a configuration, and what to do about it.
+
+Each argument is a configuration of its own: a file, or a folder with *.hcl and
+*.hcl.json files. Without one it is the current folder. Nothing is opened and
+nothing is sent, unless --connect asks for it.`,
+	}
+	connect := cmd.Flags().Bool("connect", false, "open each mount too, and say how it went")
+	format := outputFlag(cmd)
+	cmd.RunE = failing(func(cmd *cobra.Command, paths []string) error {
+		if len(paths) == 0 {
+			paths = []string{"."}
+		}
+		all := make([]checked, len(paths))
+		for i, path := range paths {
+			all[i] = check(cmd.Context(), path, *connect)
+		}
+		return writeChecked(cmd.OutOrStdout(), cmd.ErrOrStderr(), *format, all)
+	})
+	return cmd
+}
+
+// check reads one configuration and, if it is asked to, opens its mounts.
+func check(ctx context.Context, path string, connect bool) checked {
+	cfg, report := config.Load(path, config.Options{})
+	c := checked{Path: path, OK: !report.HasErrors(), Findings: report.Findings, report: report}
+	if c.Findings == nil {
+		c.Findings = []config.Finding{}
+	}
+	if c.OK && connect {
+		c.Mounts = tryMounts(ctx, cfg)
+		for _, m := range c.Mounts {
+			c.OK = c.OK && m.OK
+		}
+	}
+	return c
+}
+
+// tryMounts opens every mount, required or not, and closes it again. If all of
+// them open it also looks for namespaces that a mount would hide.
+func tryMounts(ctx context.Context, cfg *config.Config) []connected {
+	around := surroundings{instanceID: cfg.InstanceID(), logger: slog.New(slog.DiscardHandler)}
+	results := make([]connected, len(cfg.Mounts))
+	var open catalogs
+	for i, m := range cfg.Mounts {
+		start := time.Now()
+		results[i] = connected{Name: m.Name, Backend: m.Kind}
+		backend, err := tryMount(ctx, cfg, m, around)
+		if err == nil {
+			open.mounted = append(open.mounted, stack(m, backend, around))
+		}
+		results[i].settle(err, time.Since(start))
+	}
+	if len(open.mounted) == len(cfg.Mounts) {
+		if err := shadows(ctx, open); err != nil {
+			for i, m := range cfg.Mounts {
+				if m.Name == mounts.UnderName {
+					results[i].settle(err, 0)
+				}
+			}
+		}
+	}
+	if err := open.close(); err != nil {
+		results[0].settle(err, 0)
+	}
+	return results
+}
+
+func (c *connected) settle(err error, took time.Duration) {
+	c.OK = err == nil
+	c.Milliseconds += float64(took.Microseconds()) / 1000
+	if err != nil {
+		c.Error = err.Error()
+	}
+}
+
+func tryMount(ctx context.Context, cfg *config.Config, m config.Mount, around surroundings) (mounts.Backend, error) {
+	ctx, cancel := context.WithTimeout(ctx, cfg.Server.RequestTimeout)
+	defer cancel()
+	backend, err := openMount(ctx, m, around)
+	if err != nil {
+		return nil, err
+	}
+	if err := backend.Health(ctx); err != nil {
+		return nil, errors.Join(err, backend.Close())
+	}
+	return backend, nil
+}
+
+func shadows(ctx context.Context, open catalogs) error {
+	var rows []mounts.Mount
+	for _, m := range open.mounted {
+		rows = append(rows, m.Mount())
+	}
+	table, err := mounts.NewMap(rows...)
+	if err != nil {
+		return err
+	}
+	return federate.CheckShadows(ctx, table)
+}
+
+func writeChecked(stdout, stderr io.Writer, format outputFormat, all []checked) error {
+	failed := false
+	for _, c := range all {
+		failed = failed || !c.OK
+	}
+	if format == outputJSON {
+		if err := writeJSON(stdout, map[string]any{"ok": !failed, "configurations": all}); err != nil {
+			return err
+		}
+	} else if err := writeCheckedText(stdout, stderr, all); err != nil {
+		return err
+	}
+	if failed {
+		return reported
+	}
+	return nil
+}
+
+func writeCheckedText(stdout, stderr io.Writer, all []checked) error {
+	for _, c := range all {
+		if err := c.report.WriteText(stderr); err != nil {
+			return err
+		}
+		if !c.report.HasErrors() {
+			if _, err := fmt.Fprintf(stdout, "ok     %s\n", c.Path); err != nil {
+				return err
+			}
+		}
+		for _, m := range c.Mounts {
+			if m.OK {
+				if _, err := fmt.Fprintf(stdout, "ok     mount %q (%s), %.1f ms\n", m.Name, m.Backend, m.Milliseconds); err != nil {
+					return err
+				}
+				continue
+			}
+			fmt.Fprintf(stderr, "error: mount %q (%s): %s\n", m.Name, m.Backend, m.Error)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+// Command icefield serves many Iceberg catalogs as one.
+//
+//	icefield serve                          a complete catalog on 127.0.0.1:8181, in ./icefield-data
+//	icefield serve --config icefield.hcl    the catalogs of a mount table, as one
+//	icefield check icefield.hcl             what is wrong with a mount table, and what to do about it
+//	icefield mounts                         how the mounts of a running server are doing
+//	icefield demo                           two catalogs seen as one, with nothing else installed
+//
+// Each subcommand is one file. Package config reads the mount table; the files
+// drivers.go, wiring.go and server.go make a running server of it, and are the
+// only place that knows every kind of backend and every decorator.
+//
+// It exits with 0 when it did what it was asked, 1 when that failed or was
+// refused, and 2 when it was asked in a way that makes no sense. Errors go to
+// standard error.
+//
+// Layer: the highest; it may import everything.
+package main

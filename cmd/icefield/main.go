@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := interruptible(context.Background())
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// interruptible returns a context that ends with the first SIGINT or SIGTERM.
+// From then on the signals have their usual effect again, so a second one ends
+// the process at once.
+func interruptible(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// The exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// failure marks an error of a command that was used rightly; an empty one was
+// reported already.
+type failure struct{ err error }
+
+func (f failure) Error() string {
+	if f.err == nil {
+		return ""
+	}
+	return f.err.Error()
+}
+
+func (f failure) Unwrap() error { return f.err }
+
+// reported is the failure of a command that has written why.
+var reported = failure{}
+
+// run is the whole program but for the process around it.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	var failed failure
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &failed):
+		if failed.err != nil {
+			fmt.Fprintf(stderr, "icefield: %v\n", failed.err)
+		}
+		return exitFailed
+	}
+	fmt.Fprintf(stderr, "icefield: %v\nRun \"%s --help\" for how to use it.\n", err, cmd.CommandPath())
+	return exitUsage
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "icefield",
+		Short: "One URL over many Iceberg catalogs",
+		Long: `Icefield serves many Iceberg REST catalogs as one: its own and other people's,
+mounted side by side in one namespace tree, behind one URL.
+
+Start with "icefield demo" to see it, or with "icefield serve" to have a
+complete catalog on this machine.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newServe(), newCheck(), newMounts(), newDemo(), newVersion())
+	return root
+}
+
+// failing marks the errors of a command's work, as against its usage.
+func failing(work func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		err := work(cmd, args)
+		var failed failure
+		if err == nil || errors.As(err, &failed) {
+			return err
+		}
+		return failure{err}
+	}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/icefield/icefield/cmd/icefield/internal/config"
+)
+
+// embedded is the configuration of a server that was given none. Its paths
+// start at the working directory.
+const embedded = `
+mount "/" {
+  backend            = "native"
+  catalog_url        = "bolt://icefield-data/catalog.db"
+  warehouse_location = "icefield-data/warehouse"
+}
+`
+
+func newServe() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the catalogs of a mount table as one",
+		Long: `Serve the catalogs of a mount table as one.
+
+Without --config this is a complete catalog of its own on 127.0.0.1:8181, which
+keeps everything under ./icefield-data.
+
+There is no authentication, so only loopback addresses and unix sockets are
+served. SIGINT or SIGTERM lets requests under way finish; a second one ends the
+server at once.`,
+		Args: cobra.NoArgs,
+	}
+	path := cmd.Flags().StringP("config", "c", "", "a configuration `FILE`, or a folder with *.hcl and *.hcl.json files")
+	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
+		var cfg *config.Config
+		var report *config.Report
+		if *path == "" {
+			cfg, report = config.Parse("embedded.hcl", []byte(embedded), config.Options{})
+		} else {
+			cfg, report = config.Load(*path, config.Options{})
+		}
+		if err := report.WriteText(cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+		if report.HasErrors() {
+			return reported
+		}
+		return serve(cmd.Context(), cfg, newLogger(cmd.ErrOrStderr()))
+	})
+	return cmd
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/icefield/icefield/cmd/icefield/internal/config"
+)
+
+// server is a running server: bound, then open, then closed.
+type server struct {
+	cfg      *config.Config
+	logger   *slog.Logger
+	listener net.Listener
+	http     *http.Server
+	handler  atomic.Pointer[http.Handler]
+	catalogs *catalogs
+	served   chan error
+}
+
+// maxHeader bounds a request's headers: a page token in the query has up to
+// 8 KiB, a bearer token as much.
+const maxHeader = 64 << 10
+
+// startServer binds the address and answers there at once, if only that the
+// server is starting. Whoever calls it calls close.
+func startServer(cfg *config.Config, logger *slog.Logger) (*server, error) {
+	listener, err := bind(cfg.Server.Listen)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{cfg: cfg, logger: logger, listener: listener, served: make(chan error, 1)}
+	s.serve(opening(cfg.InstanceID(), logger))
+	// An answer has to be out some time after its request's deadline; how long
+	// that takes is up to the client's line.
+	slow := cfg.Server.RequestTimeout + time.Minute
+	s.http = &http.Server{
+		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.handler.Load()).ServeHTTP(w, r) }),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       slow,
+		WriteTimeout:      2 * slow,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
+	go func() { s.served <- s.http.Serve(listener) }()
+	return s, nil
+}
+
+// serve makes h what answers from the next request on.
+func (s *server) serve(h http.Handler) { s.handler.Store(&h) }
+
+// url is how a client on this machine reaches the server.
+func (s *server) url() string { return baseURL(s.listener) }
+
+// open opens the mounts and begins to serve them.
+func (s *server) open(ctx context.Context) error {
+	c, err := openCatalogs(ctx, s.cfg, s.logger)
+	if err != nil {
+		return err
+	}
+	s.catalogs = c
+	s.serve(c.handler)
+	s.logger.Info("serving "+s.url(), "mounts", mountNames(s.cfg),
+		"authentication", "none: everybody who can reach this address is the operator (anonymous principal)")
+	return nil
+}
+
+// mountNames lists the mounts for the start-up line.
+func mountNames(cfg *config.Config) string {
+	var names []string
+	for _, m := range cfg.Mounts {
+		name := m.Name + " (" + m.Kind
+		if m.ReadOnly {
+			name += ", read-only"
+		}
+		if !m.Required {
+			name += ", not required"
+		}
+		names = append(names, name+")")
+	}
+	return strings.Join(names, ", ")
+}
+
+// wait serves until ctx ends or serving fails.
+func (s *server) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-s.served:
+		s.served <- err
+		return fmt.Errorf("serving %s ended: %w", s.url(), err)
+	}
+}
+
+// close stops taking requests, lets those under way finish within the grace,
+// cuts the others off, and closes the mounts.
+func (s *server) close() error {
+	grace, cancel := context.WithTimeout(context.Background(), s.cfg.Server.ShutdownGrace)
+	defer cancel()
+	err := s.http.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.logger.Warn("requests were still under way after the grace and are cut off", "shutdown_grace", s.cfg.Server.ShutdownGrace)
+		err = s.http.Close()
+	}
+	if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	if s.catalogs != nil {
+		err = errors.Join(err, s.catalogs.close())
+	}
+	return err
+}
+
+// serve runs a server until ctx ends.
+func serve(ctx context.Context, cfg *config.Config, logger *slog.Logger) error {
+	s, err := startServer(cfg, logger)
+	if err != nil {
+		return err
+	}
+	if err = s.open(ctx); err == nil {
+		err = s.wait(ctx)
+		logger.Info("shutting down")
+	} else if ctx.Err() != nil {
+		// Whoever asked to stop is not interested in what did not open.
+		err = nil
+	}
+	return errors.Join(err, s.close())
+}
