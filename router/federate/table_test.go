@@ -1,0 +1,125 @@
+package federate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/icefield/icefield/capabilities"
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/mounts/memory"
+)
+
+func TestCapabilitiesAreTheIntersectionAndNeverBelowTheFloor(t *testing.T) {
+	has := func(set capabilities.Set) mounts.Backend {
+		return mounts.Dispatch(nil, fixed{set: set})
+	}
+	for _, c := range []struct{ a, b, want capabilities.Set }{
+		{capabilities.All(), capabilities.Default(), capabilities.Default().Emulated()},
+		{capabilities.All(), capabilities.Reads(), capabilities.Reads()},
+		{capabilities.Of(capabilities.LoadTable), 0, capabilities.Floor()},
+	} {
+		table, err := mounts.NewMap(mounts.Mount{Name: "a", Tree: has(c.a)}, mounts.Mount{Name: "/", ViewName: "root", Tree: has(c.b)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := New(table, ring(t, "a", "/"), Options{}).Capabilities(); got != c.want.Union(capabilities.Floor()) {
+			t.Errorf("got %v", got.Endpoints())
+		}
+	}
+}
+
+type fixed struct {
+	mounts.Unsupported
+	set capabilities.Set
+}
+
+func (f fixed) Capabilities() capabilities.Set { return f.set }
+
+func TestAMountThatWouldHideANamespaceIsRefused(t *testing.T) {
+	s := newScene(t)
+	ctx := context.Background()
+	if err := CheckShadows(ctx, s.table); err != nil {
+		t.Fatalf("nothing is hidden yet: %v", err)
+	}
+	create(t, s.under, "prod") // behind the tree's back, as another writer would
+	err := CheckShadows(ctx, s.table)
+	if err == nil || !strings.Contains(err.Error(), `mount "prod"`) || strings.Contains(err.Error(), "partner") {
+		t.Errorf("got %v", err)
+	}
+	if got := walk(t, s.tree, 1); !slices.Equal(sorted(got), []string{"partner", "prod"}) {
+		t.Errorf("a hidden namespace makes the root list %q", got)
+	}
+	view := Underneath(s.under, s.table)
+	if _, err := view.CreateNamespace(ctx, &mounts.CreateNamespaceRequest{Namespace: mounts.Namespace{"partner"}}); !errors.Is(err, mounts.AlreadyExists) {
+		t.Errorf("the catalog underneath creates a hidden namespace: %v", err)
+	}
+	create(t, view, "free")
+
+	unreachable := mounts.Dispatch(func(context.Context, mounts.Request) (mounts.Response, error) {
+		return nil, &mounts.Error{Kind: mounts.Unavailable}
+	}, mounts.Unsupported{})
+	for _, required := range []bool{true, false} {
+		table, err := mounts.NewMap(mounts.Mount{Name: "prod"}, mounts.Mount{Name: "/", ViewName: "root", Tree: unreachable, Required: required})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckShadows(ctx, table); (err != nil) != required {
+			t.Errorf("required = %v, and the check says %v", required, err)
+		}
+	}
+}
+
+func TestWithoutACatalogUnderneathUnclaimedNamesAreAbsent(t *testing.T) {
+	ctx := context.Background()
+	m := memory.New(memory.Options{})
+	table1, err := mounts.NewMap(mounts.Mount{Name: "prod", Tree: prefixed("prod", m)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := New(table1, ring(t, "prod"), Options{})
+	for what, c := range map[string]struct {
+		err  error
+		kind mounts.Kind
+	}{
+		"load":         {third(tree.LoadNamespace(ctx, &mounts.LoadNamespaceRequest{Namespace: mounts.Namespace{"x"}})), mounts.NoSuchNamespace},
+		"list":         {third(tree.ListNamespaces(ctx, &mounts.ListNamespacesRequest{Parent: mounts.Namespace{"x"}})), mounts.NoSuchNamespace},
+		"list tables":  {third(tree.ListTables(ctx, &mounts.ListTablesRequest{Namespace: mounts.Namespace{"x"}})), mounts.NoSuchNamespace},
+		"load table":   {third(tree.LoadTable(ctx, &mounts.LoadTableRequest{Table: table("x", "t")})), mounts.NoSuchTable},
+		"create table": {createTable(t, tree, "t", "x"), mounts.NoSuchNamespace},
+		"create":       {third(tree.CreateNamespace(ctx, &mounts.CreateNamespaceRequest{Namespace: mounts.Namespace{"x"}})), mounts.UnsupportedOperation},
+		"create child": {third(tree.CreateNamespace(ctx, &mounts.CreateNamespaceRequest{Namespace: mounts.Namespace{"x", "y"}})), mounts.NoSuchNamespace},
+		"no name":      {third(tree.CreateNamespace(ctx, &mounts.CreateNamespaceRequest{})), mounts.BadRequest},
+	} {
+		if !errors.Is(c.err, c.kind) {
+			t.Errorf("%s: %v", what, c.err)
+		}
+	}
+	if got := walk(t, tree, 1); !slices.Equal(got, []string{"prod"}) {
+		t.Errorf("the root lists %q", got)
+	}
+}
+
+func TestReferencingViewsOfOtherMountsAreNotPassedOn(t *testing.T) {
+	var seen []mounts.Identifier
+	record := mounts.Dispatch(func(_ context.Context, req mounts.Request) (mounts.Response, error) {
+		seen = req.(*mounts.LoadTableRequest).ReferencedBy
+		return &mounts.Table{}, nil
+	}, mounts.Unsupported{})
+	m, err := mounts.NewMap(mounts.Mount{Name: "prod", Tree: record}, mounts.Mount{Name: "/", ViewName: "root", Tree: record})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := New(m, ring(t, "prod", "/"), Options{})
+	chain := []mounts.Identifier{table("prod", "a", "v"), table("scratch", "v"), table("prod", "v")}
+	for ns, want := range map[string]mounts.Identifier{"prod": chain[0], "scratch": chain[1]} {
+		if _, err := tree.LoadTable(context.Background(), &mounts.LoadTableRequest{Table: table(ns, "b", "t"), ReferencedBy: chain}); err != nil {
+			t.Fatal(err)
+		}
+		if len(seen) != 1 || !seen[0].Equal(want) {
+			t.Errorf("%s was told of %v", ns, seen)
+		}
+	}
+}
