@@ -30,8 +30,8 @@ type BreakerOptions struct {
 // failing remote, an answer that is not the protocol. An answer that says no is
 // an answer.
 type breaker struct {
-	opt     BreakerOptions
-	fair    time.Duration
+	opt  BreakerOptions
+	fair time.Duration
 	// refused and answered are told of calls that were not sent, and of those
 	// that the backend answered.
 	refused, answered func()

@@ -16,15 +16,18 @@ func observe(mount string, record func(req mounts.Request, o outcome, took time.
 	return func(ctx context.Context, req mounts.Request, next mounts.Handler) (mounts.Response, error) {
 		start := time.Now()
 		resp, err := next(ctx, req)
-		record(req, outcomeOf(ctx, err), time.Since(start))
-		if err != nil {
-			return nil, stamped(ctx, mount, req, err)
+		took := time.Since(start)
+		if err == nil {
+			record(req, ok, took)
+			return resp, nil
 		}
-		return resp, nil
+		e := stamped(ctx, mount, req, err)
+		record(req, outcomeOf(ctx, e), took)
+		return nil, e
 	}
 }
 
-func stamped(ctx context.Context, mount string, req mounts.Request, err error) error {
+func stamped(ctx context.Context, mount string, req mounts.Request, err error) *mounts.Error {
 	found := inside(err)
 	if found == nil {
 		found = proper(ctx, req, err)

@@ -35,11 +35,8 @@ var outcomeNames = [outcomes]string{
 
 func (o outcome) String() string { return outcomeNames[o] }
 
-func outcomeOf(ctx context.Context, err error) outcome {
-	if err == nil {
-		return ok
-	}
-	e := mounts.AsError(err)
+// outcomeOf is the outcome of a call that failed.
+func outcomeOf(ctx context.Context, e *mounts.Error) outcome {
 	if abandoned(ctx) && uncertain(e.Kind) {
 		return canceled
 	}
