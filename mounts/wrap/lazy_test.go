@@ -1,0 +1,141 @@
+package wrap
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/icefield/icefield/capabilities"
+	"github.com/icefield/icefield/mounts"
+)
+
+func TestUntilItIsOpenALazyBackendRefusesAndThenItAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, attempts, up := answering(), 0, false
+		l := NewLazy(func(context.Context) (mounts.Backend, error) {
+			attempts++
+			if !up {
+				return nil, &mounts.Error{Kind: mounts.Unavailable, Msg: "connection refused by 10.0.0.1"}
+			}
+			return s, nil
+		}, LazyOptions{})
+		defer l.Close()
+		synctest.Wait()
+		if attempts != 1 {
+			t.Fatalf("%d attempts at once", attempts)
+		}
+		for _, req := range everyRequest(mounts.Namespace{"a"}) {
+			e := is(t, ask(l, req), mounts.Unavailable)
+			if e.OutcomeUnknown || e.RetryAfter < time.Second || !notSent(e) || strings.Contains(e.Message(), "10.0.0.1") {
+				t.Errorf("%s: %+v", req.Op(), e)
+			}
+		}
+		if l.Opened() || l.Health(t.Context()) == nil {
+			t.Error("it passes for open")
+		}
+		want := capabilities.Floor().Union(capabilities.Of(capabilities.LoadTable))
+		if got := l.Capabilities(); got != want {
+			t.Errorf("until opened it can %v", got.Endpoints())
+		}
+		up = true
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if err := ask(l, commit); err != nil || !l.Opened() || l.Health(t.Context()) != nil {
+			t.Errorf("not open after a second: %v", err)
+		}
+		if l.Capabilities() != capabilities.All() {
+			t.Error("the capabilities are not the backend's")
+		}
+		if err := l.Close(); err != nil || s.closed.Load() != 1 {
+			t.Errorf("closed %d times, %v", s.closed.Load(), err)
+		}
+	})
+}
+
+func TestOpeningBacksOffUpToABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at []time.Time
+		l := NewLazy(func(context.Context) (mounts.Backend, error) {
+			at = append(at, time.Now())
+			return nil, errors.New("no")
+		}, LazyOptions{First: time.Second, Longest: 8 * second})
+		time.Sleep(10 * time.Minute)
+		l.Close()
+		for i, bound := range []time.Duration{1, 2, 4, 8, 8, 8, 8} {
+			pause := at[i+1].Sub(at[i])
+			if pause > bound*second || pause < bound*second*3/4-1 {
+				t.Errorf("pause %d is %v, want at most %v", i, pause, bound*second)
+			}
+		}
+	})
+}
+
+func TestALoopIsKnownAsALoopUntilItIsFixed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLazy(func(context.Context) (mounts.Backend, error) { return nil, &mounts.Error{Kind: mounts.Loop} }, LazyOptions{})
+		defer l.Close()
+		synctest.Wait()
+		is(t, ask(l, load), mounts.Loop)
+	})
+}
+
+func TestCloseStopsOpeningAndWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inside atomic.Bool
+		l := NewLazy(func(ctx context.Context) (mounts.Backend, error) {
+			inside.Store(true)
+			defer inside.Store(false)
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			return nil, ctx.Err()
+		}, LazyOptions{})
+		synctest.Wait()
+		if err := l.Close(); err != nil || inside.Load() {
+			t.Errorf("%v, still opening: %v", err, inside.Load())
+		}
+		is(t, ask(l, load), mounts.Unavailable)
+	})
+}
+
+func TestABackendThatOpensWhileClosingIsClosedToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := answering()
+		l := NewLazy(func(ctx context.Context) (mounts.Backend, error) {
+			<-ctx.Done()
+			return s, nil
+		}, LazyOptions{})
+		synctest.Wait()
+		if err := l.Close(); err != nil || s.closed.Load() != 1 {
+			t.Errorf("closed %d times, %v", s.closed.Load(), err)
+		}
+	})
+}
+
+func TestOneAttemptIsBoundedAndAPanicIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		s := answering()
+		l := NewLazy(func(ctx context.Context) (mounts.Backend, error) {
+			switch attempts++; attempts {
+			case 1:
+				<-ctx.Done()
+				return nil, ctx.Err()
+			case 2:
+				panic("x")
+			case 3:
+				return nil, nil
+			}
+			return s, nil
+		}, LazyOptions{Attempt: 10 * second})
+		defer l.Close()
+		time.Sleep(10*second + 1 + 2 + 4*second + 4*second)
+		synctest.Wait()
+		if err := ask(l, load); err != nil || attempts != 4 {
+			t.Errorf("%d attempts, %v", attempts, err)
+		}
+	})
+}

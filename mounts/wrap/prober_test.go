@@ -1,0 +1,171 @@
+package wrap
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/icefield/icefield/mounts"
+)
+
+func TestProbesComeAtOnceAndAtTheirIntervalUntilClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var probes atomic.Int64
+		s := answering()
+		s.isHealthy(func(context.Context) error { probes.Add(1); time.Sleep(time.Millisecond); return nil })
+		m := Stack(s, Options{Name: "prod", Probe: ProbeOptions{Interval: 10 * second}})
+		if st := m.Status(); st.State != mounts.Up || !st.CheckedAt.IsZero() {
+			t.Errorf("before the first probe: %+v", st)
+		}
+		m.Start()
+		m.Start()
+		time.Sleep(second)
+		synctest.Wait()
+		if st := m.Status(); probes.Load() != 1 || st.State != mounts.Up || st.Latency != time.Millisecond || st.CheckedAt.IsZero() || st.LastError != "" {
+			t.Errorf("after %d probes: %+v", probes.Load(), st)
+		}
+		time.Sleep(100 * second)
+		if n := probes.Load(); n < 10 || n > 12 {
+			t.Errorf("%d probes in 101s", n)
+		}
+		n := probes.Load()
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		m.Start()
+		time.Sleep(time.Minute)
+		if probes.Load() != n {
+			t.Error("probed after Close")
+		}
+	})
+}
+
+func TestAFailedProbeIsSeenUntilAProbeOrACallSucceeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := answering()
+		s.isHealthy(func(context.Context) error { return errors.New("dial tcp 10.0.0.1: refused") })
+		m := Stack(s, Options{Name: "prod"})
+		m.Start()
+		defer m.Close()
+		synctest.Wait()
+		st := m.Status()
+		if st.State != mounts.Down || st.LastError == "" || strings.Contains(st.LastError, "10.0.0.1") {
+			t.Errorf("got %+v", st)
+		}
+		if err := ask(m.Mount().View, load); err != nil {
+			t.Fatal(err)
+		}
+		if st := m.Status(); st.State != mounts.Up {
+			t.Errorf("after a good call: %+v", st)
+		}
+		time.Sleep(6 * second)
+		if st := m.Status(); st.State != mounts.Down {
+			t.Errorf("after another bad probe: %+v", st)
+		}
+		s.isHealthy(nil)
+		time.Sleep(6 * second)
+		if st := m.Status(); st.State != mounts.Up || st.LastError != "" {
+			t.Errorf("after a good probe: %+v", st)
+		}
+	})
+}
+
+func TestAHungProbeIsBoundedAndNotRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var probes atomic.Int64
+		release := make(chan struct{})
+		s := answering()
+		s.isHealthy(func(context.Context) error { probes.Add(1); <-release; return nil })
+		m := Stack(s, Options{Name: "prod", Probe: ProbeOptions{Interval: 5 * second, Timeout: 2 * second}})
+		m.Start()
+		time.Sleep(3 * second)
+		if st := m.Status(); st.State != mounts.Down || st.LastError != "no answer in time" {
+			t.Errorf("got %+v", st)
+		}
+		time.Sleep(time.Minute)
+		if probes.Load() != 1 {
+			t.Errorf("%d probes hang in a backend that does not answer", probes.Load())
+		}
+		close(release)
+		time.Sleep(20 * second)
+		if st := m.Status(); st.State != mounts.Up || probes.Load() < 2 {
+			t.Errorf("after %d probes: %+v", probes.Load(), st)
+		}
+		m.Close()
+	})
+}
+
+func TestAPanickingHealthCheckIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := answering()
+		s.isHealthy(func(context.Context) error { panic("x") })
+		m := Stack(s, Options{Name: "prod"})
+		m.Start()
+		defer m.Close()
+		synctest.Wait()
+		if m.Status().State != mounts.Down {
+			t.Errorf("got %+v", m.Status())
+		}
+		if e := mounts.AsError(m.Mount().Tree.Health(t.Context())); e.Kind != mounts.Internal || e.Mount != "prod" {
+			t.Errorf("got %+v", e)
+		}
+	})
+}
+
+func TestAGoodProbeClosesTheBreakerBeforeItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := failing(&mounts.Error{Kind: mounts.BadGateway})
+		s.isHealthy(func(context.Context) error { return &mounts.Error{Kind: mounts.Unavailable} })
+		m := Stack(s, Options{Name: "prod", Breaker: BreakerOptions{Failures: 2, OpenFor: time.Minute}, Probe: ProbeOptions{Interval: 2 * second}})
+		m.Start()
+		defer m.Close()
+		view := m.Mount().View
+		for range 2 {
+			is(t, ask(view, load), mounts.BadGateway)
+		}
+		e := is(t, ask(view, load), mounts.Unavailable)
+		if m.Status().Breaker != "open" || m.Status().State != mounts.Down || !strings.Contains(e.Message(), `mount "prod"`) {
+			t.Errorf("%+v, %s", m.Status(), e.Message())
+		}
+		s.does(right)
+		s.isHealthy(nil)
+		time.Sleep(3 * second)
+		if err := ask(view, load); err != nil || m.Status().Breaker != "closed" {
+			t.Errorf("3s after recovery: %v, %+v", err, m.Status())
+		}
+	})
+}
+
+func TestALazyMountIsOpeningUntilItWasReached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var up atomic.Bool
+		l := NewLazy(func(context.Context) (mounts.Backend, error) {
+			if !up.Load() {
+				return nil, &mounts.Error{Kind: mounts.BadGateway}
+			}
+			return answering(), nil
+		}, LazyOptions{})
+		m := Stack(l, Options{Name: "partner", Breaker: BreakerOptions{Failures: 1, OpenFor: time.Hour}})
+		m.Start()
+		defer m.Close()
+		synctest.Wait()
+		for range 5 {
+			is(t, ask(m.Mount().View, load), mounts.Unavailable)
+		}
+		if st := m.Status(); st.State != mounts.Opening || st.LastError == "" || st.Breaker != "closed" {
+			t.Errorf("got %+v", st)
+		}
+		up.Store(true)
+		time.Sleep(20 * second)
+		if st := m.Status(); st.State != mounts.Up {
+			t.Errorf("got %+v", st)
+		}
+		if err := ask(m.Mount().View, load); err != nil {
+			t.Error(err)
+		}
+	})
+}
