@@ -3,6 +3,7 @@ package mounttest
 import (
 	"encoding/json"
 	"fmt"
+	"sort"
 	"strings"
 )
 
@@ -12,16 +13,12 @@ import (
 // table property. Equal sizes give equal documents. The padding is less than
 // one snapshot, so the document has the shape of a real one.
 func Metadata(bytes int) json.RawMessage {
-	// One snapshot with its log entries is about this long.
-	const perSnapshot = 1100
-	n := max(0, bytes/perSnapshot)
-	doc := document(n, "")
-	for n > 0 && len(doc) > bytes {
-		n--
-		doc = document(n, "")
-	}
+	// A snapshot with its log entries is longer than this.
+	const perSnapshot = 500
+	n := sort.Search(bytes/perSnapshot+1, func(n int) bool { return len(document(n, "")) > bytes }) - 1
+	doc := document(max(0, n), "")
 	if missing := bytes - len(doc); missing > 0 {
-		doc = document(n, strings.Repeat("x", missing))
+		doc = document(max(0, n), strings.Repeat("x", missing))
 	}
 	return doc
 }
