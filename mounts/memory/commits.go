@@ -90,4 +90,3 @@ func moved(current *object, result *commit.Result) bool {
 	before, err := commit.Inspect(current.metadata)
 	return err != nil || before.Location != result.TableLocation
 }
-
