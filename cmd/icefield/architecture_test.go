@@ -26,7 +26,7 @@ var layers = [][]string{
 
 // interpretsMetadata lists who may import iceberg-go: those that read or write
 // table metadata. On the proxy path metadata stays raw JSON.
-var interpretsMetadata = []string{"mounts/commit", "native", "cmd/icefield/internal/demo", "examples"}
+var interpretsMetadata = []string{"mounts/commit", "native", "cmd/icefield/internal/sample", "examples"}
 
 type listedPackage struct {
 	ImportPath string
