@@ -16,6 +16,7 @@ func TestOneTreeOverVendors(t *testing.T) {
 	java := peers.StartJavaServer(t)
 	partner := wire.New(java.URL, "").WithSeparator(".")
 	s := start(t, java.URL, partner)
+	s.partnerHasViews = true
 
 	ends(t, python.Run(t, "seed.py", s.url, java.URL, s.sisterURL), "seed: done")
 	t.Run("PyIcebergSeesOneTree", func(t *testing.T) {

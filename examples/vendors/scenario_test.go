@@ -28,11 +28,12 @@ type scenario struct {
 	url  string
 	tree *wire.Catalog
 
-	partner       *faults.Proxy // before the partner
-	partnerDirect *wire.Catalog // past Icefield and the proxy
-	sister        *wire.Catalog // past Icefield and the gate
-	sisterURL     string
-	gate          *faults.Bearer
+	partner         *faults.Proxy // before the partner
+	partnerHasViews bool
+	partnerDirect   *wire.Catalog // past Icefield and the proxy
+	sister          *wire.Catalog // past Icefield and the gate
+	sisterURL       string
+	gate            *faults.Bearer
 }
 
 // view is a mount as a catalog of its own.
@@ -41,7 +42,7 @@ func (s *scenario) view(mount string) *wire.Catalog { return wire.New(s.url, mou
 // start runs lake.hcl with the given partner, and the sister that it needs.
 func start(t *testing.T, partnerURL string, partnerDirect *wire.Catalog) *scenario {
 	t.Helper()
-	const token = "a token of the sister"
+	const token = "the-token-of-the-sister"
 	sisterURL := icefield(t, "sister", filepath.Join("sister", "sister.hcl"), "SISTER")
 	s := &scenario{
 		partner:       faults.New(t, partnerURL),
@@ -65,7 +66,7 @@ func icefield(t *testing.T, name, config, variables string, env ...string) strin
 	launch.Check(t, env, config)
 	launch.Start(t, launch.Command{
 		Name: name, Path: launch.Binary(t), Args: []string{"serve", "--config", config}, Env: env,
-		Ready: "http://" + address + "/health",
+		Ready: "http://" + address + "/ready",
 	})
 	return "http://" + address
 }

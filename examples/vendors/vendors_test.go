@@ -98,6 +98,6 @@ func testMounts(t *testing.T, s *scenario) {
 
 	unknown, err := s.tree.Call("GET", "/config?warehouse=nowhere", nil)
 	if err != nil || unknown.Status != 404 || unknown.Type != "NoSuchWarehouseException" || !strings.Contains(unknown.Message, "partner") {
-		t.Errorf("an unknown warehouse: %+v, %v", unknown, err)
+		t.Errorf("an unknown warehouse: %v, %v", unknown, err)
 	}
 }

@@ -9,7 +9,7 @@
 //		Path:  launch.Binary(t),
 //		Args:  []string{"serve", "--config", "lake.hcl"},
 //		Env:   []string{"LAKE_LISTEN=" + address},
-//		Ready: "http://" + address + "/health",
+//		Ready: "http://" + address + "/ready",
 //	})
 //
 // It is test support for the packages below examples and is not part of the server.

@@ -42,7 +42,7 @@ func Start(t testing.TB, command Command) *Process {
 	t.Cleanup(func() {
 		p.Kill()
 		if t.Failed() {
-			t.Logf("log of %s:\n%s", p.Name, p.Tail(8000))
+			t.Logf("log of %s:\n%s", p.Name, p.Tail(3000))
 		}
 	})
 	p.Restart(t)

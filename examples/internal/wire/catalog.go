@@ -50,6 +50,13 @@ type Answer struct {
 	Took    time.Duration
 }
 
+func (a *Answer) String() string {
+	if a == nil {
+		return "no answer"
+	}
+	return fmt.Sprintf("%d in %v: %.500s", a.Status, a.Took, a.Body)
+}
+
 // Call sends one request. path stands after the prefix and is sent as it is; body is marshalled unless it is nil. It is an
 // error if no answer came or if the answer is not what the protocol allows.
 func (c *Catalog) Call(method, path string, body any) (*Answer, error) {
