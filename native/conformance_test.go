@@ -24,6 +24,7 @@ func TestConformance(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				t.Cleanup(func() { _ = b.Close() })
 				return b
 			}})
 		})
