@@ -75,9 +75,12 @@ const (
 	left
 )
 
-// spawn runs f in a goroutine that c owns; nil after close.
-func spawn[T any](c *calls, f func() (T, error)) *call[T] {
+// spawn runs f in a goroutine that c owns; nil after close. cancel, which ends
+// the context of f, is called once the result is there: a caller who waits for
+// both must never take the end of the context for the end of its time.
+func spawn[T any](c *calls, cancel func(), f func() (T, error)) *call[T] {
 	if !c.begin() {
+		cancel()
 		return nil
 	}
 	p := &call[T]{done: make(chan struct{})}
@@ -88,6 +91,7 @@ func spawn[T any](c *calls, f func() (T, error)) *call[T] {
 			c.stray.Add(-1)
 		}
 		close(p.done)
+		cancel()
 	}()
 	return p
 }

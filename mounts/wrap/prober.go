@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
@@ -99,17 +100,17 @@ func (p *prober) ask(ctx context.Context) error {
 		p.pending = nil // too late to tell how the backend is now
 	}
 	if p.pending == nil {
-		p.pending = spawn(p.owner, func() (none struct{}, err error) { return none, p.health(ctx) })
+		p.pending = spawn(p.owner, func() {}, func() (none struct{}, err error) { return none, p.health(ctx) })
 		if p.pending == nil {
 			return errNotSent
 		}
 	}
-	if p.pending.wait(ctx, ctx) != nil {
+	if p.pending.wait(ctx, ctx, false) != nil {
 		return &mounts.Error{Kind: mounts.Timeout, Err: ctx.Err()}
 	}
 	err := p.pending.err
 	p.pending = nil
-	return asTimeout(ctx, err)
+	return asTimeout(err)
 }
 
 // guarded turns a panic of a health check into an error.
@@ -125,8 +126,8 @@ func guarded(health func(context.Context) error) func(context.Context) error {
 }
 
 // asTimeout gives a probe that ran out of time its kind.
-func asTimeout(ctx context.Context, err error) error {
-	if err != nil && inside(err) == nil && ctx.Err() != nil {
+func asTimeout(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && inside(err) == nil {
 		return &mounts.Error{Kind: mounts.Timeout, Err: err}
 	}
 	return err

@@ -157,18 +157,14 @@ func (o owned) Capabilities() capabilities.Set { return o.Backend.Capabilities()
 // one attempt.
 func (o owned) Health(ctx context.Context) error {
 	work, cancel := context.WithTimeout(ctx, o.m.opt.Timeout)
-	asked := spawn(o.m.calls, func() (struct{}, error) {
-		defer cancel()
-		return struct{}{}, guarded(o.Backend.Health)(work)
-	})
+	asked := spawn(o.m.calls, cancel, func() (struct{}, error) { return struct{}{}, guarded(o.Backend.Health)(work) })
 	if asked == nil {
-		cancel()
 		return &mounts.Error{Kind: mounts.Unavailable, Mount: o.m.opt.Name, Err: errNotSent, Msg: "being closed"}
 	}
 	err := error(nil)
-	if cause := asked.wait(ctx, work); cause != nil && asked.leave(o.m.calls) {
+	if cause := asked.wait(ctx, work, false); cause != nil && asked.leave(o.m.calls) {
 		err = &mounts.Error{Kind: mounts.Timeout, Err: cause}
-	} else if err = asTimeout(work, asked.err); err == nil {
+	} else if err = asTimeout(asked.err); err == nil {
 		return nil
 	}
 	e := *mounts.AsError(err)

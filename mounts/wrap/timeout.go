@@ -29,16 +29,12 @@ func timeout(limit time.Duration, owner *calls) mounts.Interceptor {
 			parent = context.WithoutCancel(ctx)
 		}
 		work, cancel := context.WithTimeout(parent, limit)
-		running := spawn(owner, func() (mounts.Response, error) {
-			defer cancel()
-			return next(work, req)
-		})
+		running := spawn(owner, cancel, func() (mounts.Response, error) { return next(work, req) })
 		if running == nil {
-			cancel()
 			return nil, &mounts.Error{Kind: mounts.Unavailable, RetryAfter: time.Second, Err: errNotSent,
 				Msg: "being closed; nothing was sent, try again"}
 		}
-		cause := running.wait(ctx, work)
+		cause := running.wait(ctx, work, write)
 		if cause == nil || !running.leave(owner) {
 			return running.value, running.err
 		}
@@ -47,12 +43,17 @@ func timeout(limit time.Duration, owner *calls) mounts.Interceptor {
 }
 
 // wait returns nil when the result is there, else why nobody waits any more.
-// The context of a write does not end with its caller's; a read's does.
-func (p *call[T]) wait(caller, work context.Context) error {
+// detached tells that work, the context of the call, does not end with its
+// caller's.
+func (p *call[T]) wait(caller, work context.Context, detached bool) error {
+	var gone <-chan struct{}
+	if detached {
+		gone = caller.Done()
+	}
 	select {
 	case <-p.done:
 		return nil
-	case <-caller.Done():
+	case <-gone:
 	case <-work.Done():
 	}
 	if abandoned(caller) {
