@@ -79,10 +79,8 @@ func (s said) throttled() bool { return throttleTypes.MatchString(s.kind) }
 const maxMessage = 300
 
 var (
-	addresses = regexp.MustCompile(`(?i)\bhttps?://[^\s"'<>)\]]*`)
-	queries   = regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://)([^\s"'<>@/?]*@)?([^\s"'<>?]*)\?[^\s"'<>]*`)
-	userInfos = regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://)[^\s"'<>@/?]*@`)
-	hosts     = regexp.MustCompile(`(?i)\b(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|localhost:\d{1,5})\b`)
+	urls      = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*)://[^\s"'<>)\]]*`)
+	hosts     = regexp.MustCompile(`(?i)\b(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|(?:localhost|(?:[a-z0-9-]+\.)+[a-z]{2,}):\d{1,5})\b`)
 	bearers   = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[a-z0-9._~+/=-]{4,}`)
 	webTokens = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*`)
 	keyIDs    = regexp.MustCompile(`\b(AKIA|ASIA)[A-Z0-9]{12,}\b`)
@@ -92,21 +90,19 @@ var (
 // plain makes a remote's text fit to be repeated: one line of bounded length
 // without addresses and credentials.
 func plain(text string, hide []string) string {
-	if len(text) > 8*maxMessage {
-		text = text[:8*maxMessage]
-	}
-	text = strings.ToValidUTF8(text, "")
 	for _, secret := range hide {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "<redacted>")
 		}
 	}
+	if len(text) > 8*maxMessage {
+		text = text[:8*maxMessage]
+	}
+	text = strings.ToValidUTF8(text, "")
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || !unicode.IsPrint(r)
 	}), " ")
-	text = addresses.ReplaceAllString(text, "<address>")
-	text = queries.ReplaceAllString(text, "$1$3")
-	text = userInfos.ReplaceAllString(text, "$1")
+	text = urls.ReplaceAllStringFunc(text, plainURL)
 	text = hosts.ReplaceAllString(text, "<address>")
 	text = bearers.ReplaceAllString(text, "$1 <redacted>")
 	text = webTokens.ReplaceAllString(text, "<redacted>")
@@ -118,4 +114,20 @@ func plain(text string, hide []string) string {
 		text = string(runes[:maxMessage]) + "…"
 	}
 	return text
+}
+
+// plainURL keeps a storage location, without what may hold a secret, and hides
+// every other address.
+func plainURL(at string) string {
+	scheme, path, _ := strings.Cut(at, "://")
+	switch strings.ToLower(scheme) {
+	case "s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "hdfs", "file":
+	default:
+		return "<address>"
+	}
+	path, _, _ = strings.Cut(path, "?")
+	if before, after, ok := strings.Cut(path, "@"); ok && !strings.Contains(before, "/") {
+		path = after
+	}
+	return scheme + "://" + path
 }

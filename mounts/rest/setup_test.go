@@ -152,3 +152,7 @@ func walk(t *testing.T, b mounts.Backend, n mounts.Namespace, size int) (names [
 		}
 	}
 }
+
+func open20(url string) (*rest.Backend, error) {
+	return rest.Open(context.Background(), rest.Config{URL: url})
+}

@@ -26,6 +26,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		seen.Form = r.PostForm
 	}
 	s.seen = append(s.seen, seen)
+	s.arrived.Broadcast()
 	s.mu.Unlock()
 
 	if q.Latency > 0 {

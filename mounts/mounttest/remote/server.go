@@ -49,6 +49,7 @@ type Server struct {
 	addr string
 
 	mu      sync.Mutex
+	arrived *sync.Cond // on mu: a request was recorded
 	content map[string]*namespace
 	quirks  Quirks
 	faults  map[string]*Fault
@@ -63,6 +64,7 @@ type Server struct {
 func New(t testing.TB, opt Options) *Server {
 	t.Helper()
 	s := &Server{opt: opt, content: map[string]*namespace{}, faults: map[string]*Fault{}, tokens: map[string]bool{}}
+	s.arrived = sync.NewCond(&s.mu)
 	if err := s.listen("127.0.0.1:0"); err != nil {
 		t.Fatalf("fake remote: %v", err)
 	}
@@ -163,6 +165,10 @@ func (s *Server) Last() Seen {
 func (s *Server) Count(op string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.count(op)
+}
+
+func (s *Server) count(op string) int {
 	n := 0
 	for _, seen := range s.seen {
 		if op == AnyOp || seen.Op == op {
@@ -170,6 +176,17 @@ func (s *Server) Count(op string) int {
 		}
 	}
 	return n
+}
+
+// Await returns when n requests of an operation have arrived since the last
+// Forget, however they are answered. It waits without end: the test's own
+// timeout bounds it.
+func (s *Server) Await(op string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.count(op) < n {
+		s.arrived.Wait()
+	}
 }
 
 // Forget empties the record of requests.
