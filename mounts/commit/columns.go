@@ -13,7 +13,7 @@ const (
 	maxTypeDepth  = 100
 	maxColumns    = 100_000
 	maxName       = 4096
-	maxSchemaWork = 256 << 20 // bytes times depth: nested types are scanned once a level
+	maxSchemaWork = 96 << 20 // bytes times levels of JSON: nested types are scanned once a level
 )
 
 // column is one field of a schema, at any depth.
@@ -38,16 +38,16 @@ type columns struct {
 	// renumbered maps the document's ids to fresh ones. An id that stood more
 	// than once maps to 0.
 	renumbered map[int]int
-	deepest    int
+	positions  map[int]int // in all, by id
 }
 
 // schemaColumns walks a schema and returns it, rewritten if fresh is set.
 func schemaColumns(raw []byte, fresh bool) (*columns, []byte, error) {
-	c := &columns{fresh: fresh, renumbered: map[int]int{}}
-	out, err := c.structType(raw, column{}, 1)
-	if err == nil && len(raw)*c.deepest > maxSchemaWork {
-		err = invalid("the schema is too large: %d bytes in %d levels", len(raw), c.deepest)
+	if levels := jsonDepth(raw); len(raw)*levels > maxSchemaWork {
+		return nil, nil, invalid("the schema is too large: %d bytes in %d levels", len(raw), levels)
 	}
+	c := &columns{fresh: fresh, renumbered: map[int]int{}, positions: map[int]int{}}
+	out, err := c.structType(raw, column{}, 1)
 	return c, out, err
 }
 
@@ -74,7 +74,7 @@ func (c *columns) id(o *object, key, where string) (int, error) {
 	}
 	c.next++
 	o.setInt(key, int64(c.next))
-	if old >= 0 && old <= iceberg.MaxStructFieldID && o.index[key] >= 0 {
+	if old >= 0 && old <= iceberg.MaxStructFieldID {
 		if _, twice := c.renumbered[int(old)]; twice {
 			c.renumbered[int(old)] = 0
 		} else {
@@ -85,7 +85,7 @@ func (c *columns) id(o *object, key, where string) (int, error) {
 }
 
 func (c *columns) structType(raw []byte, in column, depth int) ([]byte, error) {
-	if c.deepest = max(c.deepest, depth); depth > maxTypeDepth {
+	if depth > maxTypeDepth {
 		return nil, invalid("schema: types are nested deeper than %d levels", maxTypeDepth)
 	}
 	o, err := parseObject(raw)
@@ -143,10 +143,10 @@ func (c *columns) typeOf(o *object, key string, here column, depth int) error {
 			return badRequest("schema: column %q has no type", clip(here.path))
 		}
 		here.kind = name
-		c.all = append(c.all, here)
+		c.add(here)
 		return nil
 	}
-	if c.deepest = max(c.deepest, depth+1); depth+1 > maxTypeDepth {
+	if depth+1 > maxTypeDepth {
 		return invalid("schema: types are nested deeper than %d levels", maxTypeDepth)
 	}
 	nested, err := parseObject(raw)
@@ -155,7 +155,7 @@ func (c *columns) typeOf(o *object, key string, here column, depth int) error {
 	}
 	kind, _ := unquote(nested.get("type"))
 	here.kind = kind
-	c.all = append(c.all, here)
+	c.add(here)
 	switch kind {
 	case "struct":
 		here.loose = here.loose || !here.required
@@ -242,10 +242,14 @@ func (c *columns) highest() int {
 
 // byID finds a column.
 func (c *columns) byID(id int) (column, bool) {
-	for _, col := range c.all {
-		if col.id == id {
-			return col, true
-		}
+	i, ok := c.positions[id]
+	if !ok {
+		return column{}, false
 	}
-	return column{}, false
+	return c.all[i], true
+}
+
+func (c *columns) add(col column) {
+	c.positions[col.id] = len(c.all)
+	c.all = append(c.all, col)
 }

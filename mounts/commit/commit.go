@@ -2,6 +2,7 @@ package commit
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -19,6 +20,8 @@ type Base struct {
 	// document's metadata-log.
 	Location string
 }
+
+var errTooDeep = errors.New("nested too deeply")
 
 // Options are the engine's sources of time and chance. Zero values: the clock
 // and random UUIDs.
@@ -42,6 +45,7 @@ type Result struct {
 const (
 	maxRequirements = 10_000
 	maxUpdates      = 10_000
+	maxDepth        = 500 // of JSON; a schema with types in 100 levels has about 300
 )
 
 // Table checks every requirement against base and applies the updates in order.
@@ -128,11 +132,14 @@ func parseRequest(req *mounts.CommitTableRequest) ([]*requirement, []*update, er
 	return requirements, updates, nil
 }
 
-// compact copies a value without its blanks, and proves that it is JSON with no
-// name twice in one object. Numbers and strings keep their spelling.
+// compact copies a value without its blanks, and proves that it is JSON of
+// bounded depth with no name twice in one object. Numbers and strings keep their
+// spelling.
 func compact(raw json.RawMessage) (jsontext.Value, error) {
-	return jsontext.AppendFormat(nil, raw, jsontext.SpaceAfterColon(false), jsontext.SpaceAfterComma(false),
-		jsontext.Multiline(false), jsontext.PreserveRawStrings(true), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
+	if jsonDepth(raw) > maxDepth {
+		return nil, errTooDeep
+	}
+	return jsontext.AppendFormat(nil, raw, jsontext.PreserveRawStrings(true))
 }
 
 func (s *state) applyAll(updates []*update) error {

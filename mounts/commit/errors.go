@@ -67,6 +67,9 @@ func decode(raw []byte, into any, what string) error {
 }
 
 func notJSON(what string, err error) error {
+	if errors.Is(err, errTooDeep) {
+		return badRequest("%s is nested deeper than %d levels", what, maxDepth)
+	}
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName) {
 		return badRequest("%s: the name at %q stands twice", what, clip(string(syntax.JSONPointer)))

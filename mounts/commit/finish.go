@@ -54,7 +54,9 @@ func (s *state) finishSnapshots() error {
 	if err != nil {
 		return err
 	}
-	s.doc.set("refs", refs.encode())
+	if s.moved || !s.doc.has("refs") {
+		s.doc.set("refs", refs.encode())
+	}
 	if len(s.history.more) > 0 || s.history.remove || !s.doc.has("snapshots") {
 		s.doc.set("snapshots", s.history.encode())
 	}

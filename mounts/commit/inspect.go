@@ -36,8 +36,8 @@ type Summary struct {
 // does no harm. Errors are *mounts.Error of kind ValidationFailed that say what
 // is wrong.
 func Inspect(metadata json.RawMessage) (*Summary, error) {
-	if !jsontext.Value(metadata).IsValid() {
-		return nil, invalid("the metadata file is not valid JSON")
+	if jsonDepth(metadata) > maxDepth || !jsontext.Value(metadata).IsValid() {
+		return nil, invalid("the file is not Iceberg table metadata: it is not valid JSON, has a name twice in one object, or is nested deeper than %d levels", maxDepth)
 	}
 	s, err := load(metadata, Options{})
 	if err != nil {

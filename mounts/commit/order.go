@@ -3,10 +3,11 @@ package commit
 import (
 	"encoding/json"
 
+	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 )
 
-// checkOrder validates a sort order against the current schema.
+// checkOrder validates a new sort order against the current schema.
 func (s *state) checkOrder(raw []byte, fields []specField) error {
 	var typed table.UnboundSortOrder
 	if err := json.Unmarshal(raw, &typed); err != nil {
@@ -21,6 +22,9 @@ func (s *state) checkOrder(raw []byte, fields []specField) error {
 	}
 	for i, f := range fields {
 		if err := f.bind(in, typed.Field(i).Transform, "sort order"); err != nil {
+			return err
+		}
+		if err := f.outsideLists(in, "sort order"); err != nil {
 			return err
 		}
 	}
@@ -84,17 +88,14 @@ func (s *state) setDefaultSortOrder(id int64) error {
 }
 
 // checkDefaults makes sure that the default spec and order still fit the
-// current schema, as the reference implementation does when a commit ends. It
-// is asked only if one of the three changed.
+// current schema, as the reference implementation does when a commit ends: a
+// column that one of them uses cannot be dropped. It is asked only if one of
+// the three changed.
 func (s *state) checkDefaults() error {
 	for _, d := range []struct {
-		of    section
-		key   string
-		check func([]byte, []specField) error
-	}{
-		{specs, "default-spec-id", s.checkSpec},
-		{sortOrders, "default-sort-order-id", s.checkOrder},
-	} {
+		of  section
+		key string
+	}{{specs, "default-spec-id"}, {sortOrders, "default-sort-order-id"}} {
 		id, err := s.int(d.key, 0)
 		if err != nil {
 			return err
@@ -115,7 +116,27 @@ func (s *state) checkDefaults() error {
 		if err != nil {
 			return broken(d.of.name, err)
 		}
-		if err := d.check(e.raw, fields); err != nil {
+		if err := s.stillFits(fields, "default "+d.of.label); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *state) stillFits(fields []specField, label string) error {
+	for _, f := range fields {
+		transform, err := iceberg.ParseTransform(f.transform)
+		if err != nil {
+			continue // stored by somebody who knows it
+		}
+		if _, void := transform.(iceberg.VoidTransform); void {
+			continue
+		}
+		in, err := s.current()
+		if err != nil {
+			return err
+		}
+		if err := f.bind(in, transform, label); err != nil {
 			return err
 		}
 	}

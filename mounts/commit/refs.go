@@ -31,6 +31,7 @@ func (s *state) refs() (*object, error) {
 		main.setInt("snapshot-id", *current)
 		main.set("type", []byte(`"branch"`))
 		o.set(mainBranch, main.encode())
+		s.moved = true
 	}
 	s.branches = o
 	return o, nil
@@ -78,7 +79,7 @@ func (s *state) setRef(name string, ref *object) error {
 		}
 	}
 	refs.set(name, ref.encode())
-	s.changed = true
+	s.changed, s.moved = true, true
 	if name != mainBranch {
 		return nil
 	}
@@ -125,6 +126,9 @@ func (s *state) moveMain(id int64) error {
 		}
 		s.touch(at)
 	}
+	if n := len(s.logged); n > 0 {
+		at = max(at, s.logged[n-1].at) // the log never runs backwards within one commit
+	}
 	s.setCurrentSnapshot(&id)
 	s.logged = append(s.logged, logEntry{id: id, at: at, added: added})
 	return nil
@@ -140,7 +144,7 @@ func (s *state) removeRef(name string) error {
 	if !refs.remove(name) {
 		return nil
 	}
-	s.changed = true
+	s.changed, s.moved = true, true
 	if name == mainBranch {
 		s.setCurrentSnapshot(nil)
 	}

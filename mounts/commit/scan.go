@@ -200,6 +200,27 @@ func keyIs(quoted []byte, key string) bool {
 	return err == nil && name == key
 }
 
+// jsonDepth is how deeply objects and arrays are nested.
+func jsonDepth(raw []byte) int {
+	depth, deepest := 0, 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			end, err := skipString(raw, i)
+			if err != nil {
+				return deepest
+			}
+			i = end - 1
+		case '{', '[':
+			depth++
+			deepest = max(deepest, depth)
+		case '}', ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
 func isNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
 func unquote(raw []byte) (string, error) {

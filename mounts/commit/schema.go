@@ -159,11 +159,14 @@ func (s *state) current() (*schema, error) {
 	if e == nil {
 		return nil, invalid("there is no schema yet to bind partition specs and sort orders to; send add-schema first")
 	}
-	// What is stored has been checked when it was added, for the version that
-	// the table had then.
-	bound, err := checkedSchema(e.raw, maxFormatVersion)
+	cols, _, err := schemaColumns(e.raw, false)
+	bound := &schema{raw: e.raw, columns: cols, typed: new(iceberg.Schema)}
+	if err == nil {
+		err = json.Unmarshal(e.raw, bound.typed)
+	}
 	if err != nil {
-		return nil, invalid("the current schema of {object} cannot be interpreted here, so nothing can be bound to it: %s", clip(mounts.AsError(err).Message()))
+		return nil, &mounts.Error{Kind: mounts.ValidationFailed, Err: err,
+			Msg: "the current schema of {object} holds what is not known here, so partition specs and sort orders cannot be checked against it"}
 	}
 	s.bound = bound
 	return bound, nil

@@ -84,14 +84,8 @@ func encodeFields(fields []specField) []byte {
 func (f specField) bind(in *schema, transform iceberg.Transform, label string) error {
 	for _, id := range f.sources {
 		col, ok := in.columns.byID(id)
-		if !ok {
-			return invalid("the %s uses column %d, which the current schema of {object} does not have", label, id)
-		}
-		if col.inList {
-			return invalid("the %s uses %q, which lies inside a list or map", label, clip(col.path))
-		}
-		typed, ok := in.typed.FindTypeByID(id)
-		if !ok {
+		typed, found := in.typed.FindTypeByID(id)
+		if !ok || !found {
 			return invalid("the %s uses column %d, which the current schema of {object} does not have", label, id)
 		}
 		if _, primitive := typed.(iceberg.PrimitiveType); !primitive {
@@ -104,12 +98,25 @@ func (f specField) bind(in *schema, transform iceberg.Transform, label string) e
 	return nil
 }
 
-// checkSpec validates a spec whose field ids are filled in against the current
+// outsideLists checks that a new field's sources have one value a row.
+func (f specField) outsideLists(in *schema, label string) error {
+	for _, id := range f.sources {
+		if col, ok := in.columns.byID(id); ok && col.inList {
+			return invalid("the %s uses %q, which lies inside a list or map", label, clip(col.path))
+		}
+	}
+	return nil
+}
+
+// checkSpec validates a new spec whose field ids are filled in against the current
 // schema.
 func (s *state) checkSpec(raw []byte, fields []specField) error {
 	var typed iceberg.UnboundPartitionSpec
 	if err := json.Unmarshal(raw, &typed); err != nil {
 		return invalid("the partition spec is not valid: %s", library(err))
+	}
+	if len(fields) == 0 {
+		return nil
 	}
 	in, err := s.current()
 	if err != nil {
@@ -122,6 +129,9 @@ func (s *state) checkSpec(raw []byte, fields []specField) error {
 			continue
 		}
 		if err := f.bind(in, transform, "partition spec"); err != nil {
+			return err
+		}
+		if err := f.outsideLists(in, "partition spec"); err != nil {
 			return err
 		}
 		if col, ok := in.typed.FindFieldByName(f.name); ok && !slices.Contains(f.sources, col.ID) {

@@ -26,6 +26,7 @@ type state struct {
 	logged    []logEntry
 
 	changed bool
+	moved   bool  // refs changed
 	removed bool  // snapshots were removed
 	rebind  bool  // current schema, default spec or default order changed
 	newest  int64 // time of the newest change that has a time of its own
