@@ -49,14 +49,14 @@ func (m Matrix) Run(t *testing.T) {
 		if m.Ops != 0 && !m.Ops.Has(req.Op()) {
 			continue
 		}
-		t.Run(req.Op().String()+"/no fault", func(t *testing.T) { m.clean(t, req) })
+		t.Run(req.Op().String()+"/no fault", func(t *testing.T) { report(t, m.clean(t, req)) })
 		for _, fault := range []Fault{Before, After, MidAnswer} {
 			for _, times := range []int{1, 0} {
 				name := fmt.Sprintf("%s/%s", req.Op(), fault)
 				if times == 1 {
 					name += " once"
 				}
-				t.Run(name, func(t *testing.T) { m.faulty(t, req, fault, times) })
+				t.Run(name, func(t *testing.T) { report(t, m.faulty(t, req, fault, times)) })
 			}
 		}
 	}
@@ -75,23 +75,25 @@ func (m Matrix) outer(t testing.TB, req mounts.Request) mounts.Request {
 	return out
 }
 
-func (m Matrix) clean(t *testing.T, req mounts.Request) {
+// clean runs one operation without a fault and says what is wrong.
+func (m Matrix) clean(t testing.TB, req mounts.Request) []string {
 	inner := Faults(Ledger())
-	outer := m.outer(t, req)
-	got, err := mounts.Invoke(context.Background(), m.Build(t, inner), outer)
+	got, err := mounts.Invoke(context.Background(), m.Build(t, inner), m.outer(t, req))
 	if err != nil {
-		t.Fatalf("without a fault: %v", err)
+		return []string{fmt.Sprintf("without a fault: %v", err)}
 	}
+	var wrong []string
 	if n := inner.Applied(req.Op()); n != 1 {
-		t.Errorf("arrived %d times, want once", n)
+		wrong = append(wrong, fmt.Sprintf("arrived %d times, want once", n))
 	}
 	want := canned(req)
 	if m.Names != nil {
 		want = mounts.MapResponse(want, m.Names)
 	}
 	if problem := differ(want, got); problem != "" {
-		t.Error(problem)
+		wrong = append(wrong, problem)
 	}
+	return wrong
 }
 
 // differ compares the parts of an answer that every stack must pass on.
@@ -133,71 +135,68 @@ func differ(want, got mounts.Response) string {
 	return ""
 }
 
-func (m Matrix) faulty(t *testing.T, req mounts.Request, fault Fault, times int) {
+// faulty runs one operation with a fault and says what is wrong.
+func (m Matrix) faulty(t testing.TB, req mounts.Request, fault Fault, times int) []string {
 	inner := Faults(Ledger())
 	inner.Fail(req.Op(), fault, times)
 	outer := m.outer(t, req)
-	stack := m.Build(t, inner)
-	resp, err := mounts.Invoke(context.Background(), stack, outer)
+	resp, err := mounts.Invoke(context.Background(), m.Build(t, inner), outer)
 	calls, applied := inner.Calls(req.Op()), inner.Applied(req.Op())
 	if calls == 0 {
-		t.Fatalf("the call never arrived, and was answered %v, %v", resp, err)
+		return []string{fmt.Sprintf("the call never arrived, and was answered %v, %v", resp, err)}
 	}
 	if req.Op().Row().Class == capabilities.Read {
-		m.judgeRead(t, outer, fault, times, calls, resp, err)
-		return
+		return judgeRead(outer, fault, times, calls, err)
 	}
+	wrong := m.judgeWrite(outer, fault, applied, err)
 	if calls > 1 {
-		t.Errorf("a %s was sent %d times", req.Op().Row().Class, calls)
+		wrong = append(wrong, fmt.Sprintf("a %s was sent %d times", req.Op().Row().Class, calls))
 	}
-	m.judgeWrite(t, outer, fault, applied, err)
+	return wrong
 }
 
-func (m Matrix) judgeRead(t *testing.T, req mounts.Request, fault Fault, times, calls int, resp mounts.Response, err error) {
+func judgeRead(req mounts.Request, fault Fault, times, calls int, err error) []string {
 	if err == nil {
-		switch {
-		case times != 1:
-			t.Errorf("every attempt failed and the answer is %v", resp)
-		case calls < 2:
-			t.Errorf("the only attempt failed and the answer is %v", resp)
+		if times != 1 || calls < 2 {
+			return []string{fmt.Sprintf("none of %d attempts was answered, and the call is reported as a success", calls)}
 		}
-		return
+		return nil
 	}
-	e := m.theError(t, req, err)
+	e, wrong := theError(req, err)
 	if e == nil {
-		return
+		return wrong
 	}
 	if e.OutcomeUnknown {
-		t.Errorf("a read has no outcome to be unknown: %v", err)
+		wrong = append(wrong, fmt.Sprintf("a read has no outcome to be unknown: %v", err))
 	}
 	if want := kindOf(fault); e.Kind != want {
-		t.Errorf("kind %v, want %v: %v", e.Kind, want, err)
+		wrong = append(wrong, fmt.Sprintf("kind %v, want %v: %v", e.Kind, want, err))
 	}
+	return wrong
 }
 
-func (m Matrix) judgeWrite(t *testing.T, req mounts.Request, fault Fault, applied int, err error) {
+func (m Matrix) judgeWrite(req mounts.Request, fault Fault, applied int, err error) []string {
 	if err == nil {
-		t.Fatal("the answer was lost and the call is reported as a success")
+		return []string{"the answer was lost, and the call is reported as a success"}
 	}
-	e := m.theError(t, req, err)
+	e, wrong := theError(req, err)
 	if e == nil {
-		return
+		return wrong
 	}
 	if applied > 0 && !e.OutcomeUnknown {
-		t.Errorf("applied, and the error means that it was not: %v", err)
-	}
-	if fault == Before && e.OutcomeUnknown && m.Remote {
-		switch e.Kind {
-		case mounts.Unavailable, mounts.BadGateway, mounts.Timeout:
-			return
-		}
+		wrong = append(wrong, fmt.Sprintf("applied, and the error means that it was not: %v", err))
 	}
 	if fault == Before && e.OutcomeUnknown {
-		t.Errorf("never sent, and reported as of unknown outcome: %v", err)
+		behindHop := e.Kind == mounts.Unavailable || e.Kind == mounts.BadGateway || e.Kind == mounts.Timeout
+		if m.Remote && behindHop {
+			return wrong
+		}
+		wrong = append(wrong, fmt.Sprintf("never sent, and reported as of unknown outcome: %v", err))
 	}
 	if want := kindOf(fault); e.Kind != want {
-		t.Errorf("kind %v, want %v: %v", e.Kind, want, err)
+		wrong = append(wrong, fmt.Sprintf("kind %v, want %v: %v", e.Kind, want, err))
 	}
+	return wrong
 }
 
 func kindOf(fault Fault) mounts.Kind {
@@ -212,15 +211,19 @@ func kindOf(fault Fault) mounts.Kind {
 
 // theError checks what holds for every error: it is the one type, and it is
 // about what the caller asked for, in the caller's names.
-func (m Matrix) theError(t *testing.T, req mounts.Request, err error) *mounts.Error {
-	t.Helper()
-	var e *mounts.Error
+func theError(req mounts.Request, err error) (e *mounts.Error, wrong []string) {
 	if !errors.As(err, &e) {
-		t.Errorf("the error is a %T, not a *mounts.Error: %v", err, err)
-		return nil
+		return nil, []string{fmt.Sprintf("the error is a %T, not a *mounts.Error: %v", err, err)}
 	}
 	if !e.Ident.Equal(req.Object()) {
-		t.Errorf("the error is about %q, the request about %q", e.Ident, req.Object())
+		wrong = append(wrong, fmt.Sprintf("the error is about %q, the request about %q", e.Ident, req.Object()))
 	}
-	return e
+	return e, wrong
+}
+
+func report(t testing.TB, wrong []string) {
+	t.Helper()
+	for _, problem := range wrong {
+		t.Error(problem)
+	}
 }
