@@ -46,6 +46,7 @@ func TestOneTreeOverVendors(t *testing.T) {
 	sides[3].fill(t, s.sister)
 	root := append(seedRoot(t, s), "scratch")
 	t.Run("Listings", func(t *testing.T) { testListings(t, s, root, sides) })
+	t.Run("Refusals", func(t *testing.T) { testRefusals(t, s) })
 	t.Run("ForeignTokens", func(t *testing.T) { testForeignTokens(t, s) })
 	t.Run("RemotePagesAreFetchedOnce", func(t *testing.T) { testRemotePagesAreFetchedOnce(t, s) })
 	t.Run("Faults", func(t *testing.T) { testFaults(t, s) })

@@ -34,6 +34,7 @@ func TestOneTreeOverThreeIcefields(t *testing.T) {
 
 	t.Run("Mounts", func(t *testing.T) { testMounts(t, s) })
 	t.Run("Listings", func(t *testing.T) { testListings(t, s, root, sides) })
+	t.Run("Refusals", func(t *testing.T) { testRefusals(t, s) })
 	t.Run("ForeignTokens", func(t *testing.T) { testForeignTokens(t, s) })
 	t.Run("RemotePagesAreFetchedOnce", func(t *testing.T) { testRemotePagesAreFetchedOnce(t, s) })
 	t.Run("Faults", func(t *testing.T) { testFaults(t, s) })

@@ -194,16 +194,19 @@ func (c *Catalog) MustCreateNamespace(t testing.TB, levels ...string) {
 }
 
 // Schema is that of the tables made here: id, region and amount.
-var schema = map[string]any{"type": "struct", "schema-id": 0, "fields": []any{
-	map[string]any{"id": 1, "name": "id", "type": "long", "required": false},
-	map[string]any{"id": 2, "name": "region", "type": "string", "required": false},
-	map[string]any{"id": 3, "name": "amount", "type": "int", "required": false},
-}}
+func Schema() any {
+	column := func(id int, name, kind string) any {
+		return map[string]any{"id": id, "name": name, "type": kind, "required": false}
+	}
+	return map[string]any{"type": "struct", "schema-id": 0, "fields": []any{
+		column(1, "id", "long"), column(2, "region", "string"), column(3, "amount", "int"),
+	}}
+}
 
 // MustCreateTable creates an empty table or fails the test.
 func (c *Catalog) MustCreateTable(t testing.TB, name string, levels ...string) {
 	t.Helper()
-	body := map[string]any{"name": name, "schema": schema}
+	body := map[string]any{"name": name, "schema": Schema()}
 	if err := c.do(http.MethodPost, c.Namespace(levels...)+"/tables", body, nil); err != nil {
 		t.Fatalf("create table %q in %q: %v", name, levels, err)
 	}
