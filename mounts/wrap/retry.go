@@ -12,8 +12,7 @@ import (
 
 const (
 	extraAttempts = 2
-	// retryPause is the mean wait before another attempt.
-	retryPause = 100 * time.Millisecond
+	retryPause    = 100 * time.Millisecond
 	// longestPause is the most that a remote's Retry-After may hold a caller
 	// up: whoever asks for more gets no other attempt.
 	longestPause = 2 * time.Second
@@ -25,7 +24,9 @@ const (
 type retrier struct {
 	// early is the age up to which a timed-out attempt counts as one that gave
 	// up early, as on a connection that could not be made.
-	early  time.Duration
+	early time.Duration
+	// mean is the mean pause before another attempt.
+	mean   time.Duration
 	budget *budget
 	again  func()
 }
@@ -68,7 +69,7 @@ func (r *retrier) pause(err error, took time.Duration) (time.Duration, bool) {
 	default:
 		return 0, false
 	}
-	wait := retryPause/2 + rand.N(retryPause)
+	wait := r.mean/2 + rand.N(r.mean)
 	return max(wait, e.RetryAfter), e.RetryAfter <= longestPause
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func newRetrier(b mounts.Backend) (*retrier, mounts.Backend) {
-	r := &retrier{early: 5 * second, budget: newBudget(), again: func() {}}
+	r := &retrier{early: 5 * second, mean: retryPause, budget: newBudget(), again: func() {}}
 	return r, wrapped(b, r.intercept)
 }
 

@@ -21,7 +21,7 @@ func Stack(backend mounts.Backend, opt Options) *Mounted {
 
 	m.limiter = &limiter{max: int64(opt.InFlight), owner: m.calls, refused: metrics.refusal("limit")}
 	m.breaker = newBreaker(opt.Breaker, opt.Timeout/2, opt.Logger, metrics.refusal("breaker"), m.noteReached)
-	retrier := &retrier{early: opt.Timeout / 2, budget: newBudget(), again: metrics.retry()}
+	m.retrier = &retrier{early: opt.Timeout / 2, mean: retryPause, budget: newBudget(), again: metrics.retry()}
 	m.prober = &prober{opt: opt.Probe, owner: m.calls, health: guarded(backend.Health),
 		success: m.breaker.recovered, changed: m.logChange}
 
@@ -30,7 +30,7 @@ func Stack(backend mounts.Backend, opt Options) *Mounted {
 	core = mounts.Around(core, timeout(opt.Timeout, m.calls))
 	core = mounts.Around(core, m.limiter.intercept)
 	core = mounts.Around(core, m.breaker.intercept)
-	core = mounts.Around(core, retrier.intercept)
+	core = mounts.Around(core, m.retrier.intercept)
 	if opt.ReadOnly {
 		core = readOnly(core, metrics.refusal("read_only"))
 	}
@@ -56,6 +56,7 @@ type Mounted struct {
 	calls      *calls
 	limiter    *limiter
 	breaker    *breaker
+	retrier    *retrier
 	prober     *prober
 
 	mu     sync.Mutex // of stop and closed

@@ -1,0 +1,100 @@
+package wrap
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/mounts/memory"
+	"github.com/icefield/icefield/mounts/mounttest"
+	"github.com/icefield/icefield/pagination"
+)
+
+var prod = mounts.Namespace{"prod"}
+
+// client writes views as a client of the tree does: with a default namespace
+// below the mount, where the suite says only what is inside it.
+func client(b mounts.Backend) mounts.Backend {
+	return mounts.Around(b, func(ctx context.Context, req mounts.Request, next mounts.Handler) (mounts.Response, error) {
+		create, is := req.(*mounts.CreateViewRequest)
+		if !is || len(create.ViewVersion) == 0 {
+			return next(ctx, req)
+		}
+		version, err := editArrays(create.ViewVersion, inVersion, insertFirst("prod"))
+		if err != nil {
+			return nil, err
+		}
+		inTree := *create
+		inTree.ViewVersion = version
+		return next(ctx, &inTree)
+	})
+}
+
+func stacked(t testing.TB, b mounts.Backend, opt Options) mounts.Mount {
+	t.Helper()
+	opt.Name, opt.Metrics = "prod", NewMetrics(nil)
+	m := Stack(b, opt)
+	m.retrier.mean = time.Millisecond
+	m.Start()
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m.Mount()
+}
+
+func TestSuiteOverPrefix(t *testing.T) {
+	mounttest.Run(t, mounttest.Config{Under: prod,
+		Open: func(testing.TB) mounts.Backend { return client(Prefix(memory.New(memory.Options{}), "prod")) }})
+}
+
+func TestSuiteOverTheStackInTheTreesNames(t *testing.T) {
+	mounttest.Run(t, mounttest.Config{Under: prod, Open: func(t testing.TB) mounts.Backend {
+		return client(stacked(t, memory.New(memory.Options{}), Options{}).Tree)
+	}})
+}
+
+func TestSuiteOverTheStackInItsOwnNamesWithSealedTokens(t *testing.T) {
+	mounttest.Run(t, mounttest.Config{Open: func(t testing.TB) mounts.Backend {
+		view := stacked(t, memory.New(memory.Options{MaxPage: 3}), Options{}).View
+		return Tokens(view, keyring(t, "prod"), "prod", "prod")
+	}})
+}
+
+func TestSuiteOverAReadOnlyStack(t *testing.T) {
+	mounttest.Run(t, mounttest.Config{Seed: func(t testing.TB) (backend, writer mounts.Backend) {
+		catalog := memory.New(memory.Options{})
+		return stacked(t, catalog, Options{ReadOnly: true}).View, catalog
+	}})
+}
+
+func TestSuiteOverALazyMount(t *testing.T) {
+	mounttest.Run(t, mounttest.Config{Open: func(t testing.TB) mounts.Backend {
+		lazy := NewLazy(func(context.Context) (mounts.Backend, error) { return memory.New(memory.Options{}), nil }, LazyOptions{})
+		<-lazy.ended
+		return stacked(t, lazy, Options{}).View
+	}})
+}
+
+func TestFaultMatrixOverTheStack(t *testing.T) {
+	for name, side := range map[string]mounttest.Matrix{
+		"view": {Build: func(t testing.TB, inner mounts.Backend) mounts.Backend { return stacked(t, inner, Options{}).View }},
+		"tree": {Build: func(t testing.TB, inner mounts.Backend) mounts.Backend {
+			return client(stacked(t, inner, Options{}).Tree)
+		},
+			Names: func(n mounts.Namespace) mounts.Namespace { return append(prod[:1:1], n...) }},
+	} {
+		t.Run(name, side.Run)
+	}
+}
+
+// TestFaultMatrixThroughTokens: sealing leaves everything but cursors alone.
+func TestFaultMatrixThroughTokens(t *testing.T) {
+	ring, err := pagination.NewKeyring([]byte("secret"), map[string][]byte{"prod": nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mounttest.FaultMatrix(t, func(inner mounts.Backend) mounts.Backend { return Tokens(inner, ring, "prod", "prod") })
+}
