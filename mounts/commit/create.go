@@ -124,7 +124,7 @@ func (c *columns) renumber(raw []byte, where string) ([]byte, error) {
 // ids; one without fields if the request has none.
 func freshFields(raw json.RawMessage, where string, of section, cols *columns) ([]byte, error) {
 	if isNull(raw) {
-		raw = json.RawMessage(`{"fields":[]}`)
+		raw = json.RawMessage(`{"` + of.id + `":0,"fields":[]}`)
 	}
 	value, err := compact(raw)
 	if err != nil || value.Kind() != '{' {
