@@ -1,12 +1,14 @@
 package rest
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 var (
@@ -21,43 +23,78 @@ const (
 	firstBuffer = 1 << 20
 )
 
-// readBody reads a whole answer of at most limit bytes, counted both as sent
-// and as inflated.
-func readBody(resp *http.Response, limit int64) ([]byte, error) {
+// reader reads whole answers. It keeps buffers and inflaters for the next one;
+// what it returns is the caller's. The zero reader is ready.
+type reader struct{ scratch, inflate sync.Pool }
+
+// keptBuffer is the largest buffer that is kept.
+const keptBuffer = 1 << 20
+
+// read reads a whole answer of at most limit bytes, counted both as sent and as
+// inflated.
+func (r *reader) read(resp *http.Response, limit int64) ([]byte, error) {
 	if resp.ContentLength > limit {
 		return nil, errTooLarge
 	}
-	sent := &bounded{r: resp.Body, left: limit}
 	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
 	case "", "identity":
-		return readAll(sent, resp.ContentLength)
+		if n := resp.ContentLength; n >= 0 && n <= firstBuffer {
+			body := make([]byte, n)
+			_, err := io.ReadFull(resp.Body, body)
+			return body, err
+		}
+		return r.all(&bounded{r: resp.Body, left: limit})
 	case "gzip", "x-gzip":
-		z, err := gzip.NewReader(sent)
+		z, err := r.inflater(&bounded{r: resp.Body, left: limit})
 		if err != nil {
 			return nil, fmt.Errorf("gzip: %w", err)
 		}
-		return readAll(&bounded{r: z, left: limit}, 4*resp.ContentLength)
+		defer r.inflate.Put(z)
+		return r.all(&bounded{r: z, left: limit})
 	}
 	return nil, errEncoding
 }
 
-func readAll(r io.Reader, expected int64) ([]byte, error) {
-	if expected < 512 {
-		expected = 512
+func (r *reader) inflater(sent io.Reader) (*gzip.Reader, error) {
+	z, ok := r.inflate.Get().(*gzip.Reader)
+	if !ok {
+		return gzip.NewReader(sent)
 	}
-	buf := make([]byte, 0, min(expected, firstBuffer)+1)
+	if err := z.Reset(sent); err != nil {
+		r.inflate.Put(z)
+		return nil, err
+	}
+	return z, nil
+}
+
+// all reads to the end through a kept buffer, so that a body of unknown length
+// costs one allocation of its own size.
+func (r *reader) all(from io.Reader) ([]byte, error) {
+	kept, ok := r.scratch.Get().(*[]byte)
+	if !ok {
+		kept = new([]byte)
+		*kept = make([]byte, 0, 32<<10)
+	}
+	buf := (*kept)[:0]
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
 		}
-		n, err := r.Read(buf[len(buf):cap(buf)])
+		n, err := from.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		if err == io.EOF {
-			return buf, nil
+		if err == nil {
+			continue
 		}
-		if err != nil {
+		if err != io.EOF {
 			return nil, err
 		}
+		if cap(buf) > keptBuffer {
+			return buf, nil
+		}
+		body := bytes.Clone(buf)
+		*kept = buf
+		r.scratch.Put(kept)
+		return body, nil
 	}
 }
 

@@ -26,6 +26,7 @@ type client struct {
 	agent     string
 	instance  string
 	observe   func(Call)
+	reader    reader
 	// hosts are the remote's own addresses, which no message may hold.
 	hosts []string
 }
@@ -128,7 +129,7 @@ func (k *client) send(ctx context.Context, c call, token string) (*answer, error
 		return a, nil
 	}
 	if resp.StatusCode != http.StatusOK {
-		if a.body, err = readBody(resp, maxErrorBody); err != nil {
+		if a.body, err = k.reader.read(resp, maxErrorBody); err != nil {
 			a.body = nil
 		}
 		if callCtx.Err() != nil {
@@ -136,7 +137,7 @@ func (k *client) send(ctx context.Context, c call, token string) (*answer, error
 		}
 		return a, nil
 	}
-	if a.body, err = readBody(resp, k.limit); err != nil {
+	if a.body, err = k.reader.read(resp, k.limit); err != nil {
 		return nil, lost(ctx, callCtx, c, err, true)
 	}
 	return a, nil

@@ -26,7 +26,7 @@ type listing[R any] struct {
 // fetch makes one page of a listing out of one page of the remote.
 func fetch[R any](ctx context.Context, b *Backend, l listing[R], want pagination.Request) (*pagination.Page[R], error) {
 	from := readCursor(want.Token)
-	if from.served == 0 {
+	if from.served == 0 || from.size == 0 {
 		from.size = b.pageSize(want.Size)
 	}
 	l.call.url += "?pageToken=" + segment(from.token) + "&pageSize=" + strconv.Itoa(from.size) + l.query

@@ -151,4 +151,4 @@ const (
 )
 
 // BombSize is how far a Bomb inflates.
-const BombSize = 64 << 20
+const BombSize = 16 << 20
