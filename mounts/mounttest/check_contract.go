@@ -15,6 +15,10 @@ func contractChecks() []check {
 	return []check{
 		{name: "contract/capabilities are true", run: (*suite).contractCapabilities},
 		{name: "contract/errors speak of the object", run: (*suite).contractErrors},
+		{name: "contract/messages of refusals", needs: of(capabilities.CreateNamespace, capabilities.CreateTable, capabilities.DropNamespace,
+			capabilities.RenameTable), run: (*suite).contractMessages},
+		{name: "contract/messages between tables and views", needs: of(capabilities.CreateTable, capabilities.RenameTable, capabilities.CreateView),
+			run: (*suite).contractViewMessages},
 		{name: "contract/cancelled reads", run: (*suite).contractCancelledReads},
 		{name: "contract/cancelled writes", needs: of(capabilities.CreateNamespace, capabilities.CreateTable), run: (*suite).contractCancelledWrites},
 		{name: "contract/health", run: (*suite).contractHealth},
@@ -84,6 +88,42 @@ func (s *suite) contractErrors() {
 	if e := mounts.AsError(err); e != nil && (!strings.Contains(e.Message(), n.String()) || !strings.Contains(e.Message(), "does not exist")) {
 		s.Errorf("message %q", e.Message())
 	}
+}
+
+func (s *suite) says(err error, want string) {
+	s.Helper()
+	var e *mounts.Error
+	if !errors.As(err, &e) {
+		s.Errorf("want the message %q, got %v", want, err)
+	} else if !strings.Contains(e.Message(), want) {
+		s.Errorf("message %q, want %q in it", e.Message(), want)
+	}
+}
+
+// contractMessages: the wording that Java clients and the REST compatibility
+// kit match on (wire facts 4.2).
+func (s *suite) contractMessages() {
+	id, _ := s.fresh()
+	other := s.id("returns", "shop")
+	s.table(other)
+	_, err := s.b.CreateNamespace(s.ctx, &mounts.CreateNamespaceRequest{Namespace: id.Namespace})
+	s.says(err, "Namespace already exists: "+id.Namespace.String())
+	s.says(s.b.DropNamespace(s.ctx, &mounts.DropNamespaceRequest{Namespace: id.Namespace}), "is not empty")
+	_, err = s.b.CreateTable(s.ctx, &mounts.CreateTableRequest{Namespace: id.Namespace, Name: id.Name, Schema: Schema()})
+	s.says(err, "Table already exists: "+id.String())
+	s.says(s.rename(id, other), "Cannot rename "+id.String()+" to "+other.String()+". Table already exists")
+	s.says(s.rename(id, s.id("orders", "missing")), "Namespace does not exist: "+s.ns("missing").String())
+}
+
+func (s *suite) contractViewMessages() {
+	table, _ := s.fresh()
+	view := s.id("recent", "shop")
+	s.view(view)
+	_, err := s.b.CreateTable(s.ctx, &mounts.CreateTableRequest{Namespace: view.Namespace, Name: view.Name, Schema: Schema()})
+	s.says(err, "View with same name already exists: "+view.String())
+	s.says(s.createView(table, string(ViewVersion())), "Table with same name already exists: "+table.String())
+	s.says(s.createView(view, string(ViewVersion())), "View already exists: "+view.String())
+	s.says(s.rename(table, view), "Cannot rename "+table.String()+" to "+view.String()+". View already exists")
 }
 
 func cancelled() context.Context {
