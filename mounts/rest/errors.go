@@ -99,6 +99,12 @@ func refusal(c call, a *answer) error {
 		e.Kind, e.Msg = mounts.Loop, ""
 	case a.status >= 300 && a.status < 400:
 		e.Msg = fmt.Sprintf("the remote catalog answered with a redirect (status %d), which is not followed", a.status)
+	case a.status == http.StatusBadRequest && !shaped:
+		// A web server in front of the catalog that dislikes a name (Jetty: an
+		// encoded slash) says so in HTML. It is about this request, not about the
+		// remote.
+		e.Kind = mounts.BadRequest
+		e.Msg = "the remote catalog's web server refused the request (status 400); it may not take such a name"
 	case a.status < 300 || !shaped:
 		e.Msg = fmt.Sprintf("the remote catalog gave an answer that is not the Iceberg REST protocol (status %d)", a.status)
 	case a.status == http.StatusMethodNotAllowed || a.status == http.StatusNotAcceptable || a.status == http.StatusNotImplemented:

@@ -32,7 +32,7 @@ func TestEveryReadTurnsEveryStatusIntoItsKind(t *testing.T) {
 	}{
 		"400":                   {remote.Fault{Status: 400, Message: "no"}, mounts.BadRequest, 0},
 		"400 throttling":        {remote.Fault{Status: 400, Type: "ThrottlingException"}, mounts.RateLimited, 0},
-		"400 HTML":              {remote.Fault{Status: 400, HTML: true}, mounts.BadGateway, 0},
+		"400 HTML":              {remote.Fault{Status: 400, HTML: true}, mounts.BadRequest, 0},
 		"401":                   {remote.Fault{Status: 401}, mounts.BadGateway, 0},
 		"419":                   {remote.Fault{Status: 419}, mounts.BadGateway, 0},
 		"403":                   {remote.Fault{Status: 403}, mounts.Forbidden, 0},

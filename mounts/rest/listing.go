@@ -129,7 +129,7 @@ func childOf(parent mounts.Namespace) func(jsontext.Value) (mounts.Namespace, er
 // was asked for, whatever the row says (Gravitino has listed another one).
 func named(n mounts.Namespace) func(jsontext.Value) (mounts.Identifier, error) {
 	return func(value jsontext.Value) (mounts.Identifier, error) {
-		id := mounts.Identifier{Namespace: n}
+		id := mounts.Identifier{Namespace: slices.Clone(n)}
 		if value.Kind() != '{' {
 			return id, errWrongType
 		}

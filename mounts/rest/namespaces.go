@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -36,7 +37,7 @@ func (b *Backend) LoadNamespace(ctx context.Context, req *mounts.LoadNamespaceRe
 	if err != nil {
 		return nil, err
 	}
-	info := &mounts.NamespaceInfo{Namespace: req.Namespace, Properties: map[string]string{}}
+	info := &mounts.NamespaceInfo{Namespace: slices.Clone(req.Namespace), Properties: map[string]string{}}
 	if req.Namespace.IsRoot() {
 		return info, nil
 	}

@@ -68,7 +68,7 @@ func settingsRefusal(at call, a *answer, c Config) error {
 		e.Msg = "the remote catalog wants to be asked for a warehouse; set the mount's warehouse"
 	case a.status == http.StatusNotFound:
 		e.Msg = "there is no Iceberg REST catalog at catalog_url: it has no /v1/config (catalog_url is the part before /v1)"
-	case a.status == http.StatusBadRequest && shaped:
+	case a.status == http.StatusBadRequest:
 		e.Msg = "the remote catalog refused to tell its configuration; check the mount's warehouse"
 		if c.Warehouse != "" {
 			e.Msg = fmt.Sprintf("the remote catalog refused to tell its configuration for warehouse %q; check the mount's warehouse", c.Warehouse)
