@@ -89,7 +89,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-func ring(t *testing.T, sources ...string) *pagination.Keyring {
+func ring(t testing.TB, sources ...string) *pagination.Keyring {
 	t.Helper()
 	material := map[string][]byte{}
 	for _, s := range sources {
