@@ -85,7 +85,7 @@ ATTACH 'partner' AS partner (TYPE iceberg, ENDPOINT '{url}', AUTHORIZATION_TYPE 
 SELECT e.kind, o.customer, o.amount
   FROM prod.analytics.events e JOIN partner.shared.orders o USING (order_id);
 `)},
-		{"Spark", "a Spark with the iceberg-spark-runtime package of its version", fill(`spark-sql \
+		{"Spark", "Spark 3.5; other versions have an iceberg-spark-runtime of their own", fill(`spark-sql --packages org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.12.0 \
   --conf spark.sql.extensions=org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions \
   --conf spark.sql.catalog.icefield=org.apache.iceberg.spark.SparkCatalog \
   --conf spark.sql.catalog.icefield.type=rest \

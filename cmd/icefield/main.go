@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -68,7 +69,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return exitFailed
 	}
-	fmt.Fprintf(stderr, "icefield: %v\nRun \"%s --help\" for how to use it.\n", err, cmd.CommandPath())
+	fmt.Fprintf(stderr, "icefield: %s\nRun \"%s --help\" for how to use it.\n", strings.TrimSpace(err.Error()), cmd.CommandPath())
 	return exitUsage
 }
 
@@ -83,7 +84,6 @@ Start with "icefield demo" to see it, or with "icefield serve" to have a
 complete catalog on this machine.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true

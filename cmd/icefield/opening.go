@@ -10,16 +10,12 @@ import (
 	"github.com/icefield/icefield/router/middleware"
 )
 
-// opening answers while the mounts are being opened, so that nobody's request
-// hangs: alive, not ready, and everything else is refused with 503. It already
+// opening answers while the mounts are being opened: everything is refused with
+// 503, health checks included, so that nobody's request hangs. It already
 // refuses what came through this server before, which is how a mount that leads
 // back here is noticed while it is being opened.
 func opening(instanceID string, logger *slog.Logger) http.Handler {
 	refuse := func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/health" {
-			writeAnswer(w, http.StatusOK, map[string]any{"status": "starting"})
-			return
-		}
 		failOpening(w, r, &mounts.Error{Kind: mounts.Unavailable})
 	}
 	return middleware.Begin(failOpening, logger, func(*middleware.Call, *http.Request) {},
@@ -37,15 +33,10 @@ func failOpening(w http.ResponseWriter, _ *http.Request, err error) {
 	default:
 		w.Header().Set("Retry-After", "1")
 	}
-	writeAnswer(w, status, map[string]any{
-		"error": map[string]any{"message": message, "type": kind, "code": status},
-	})
-}
-
-func writeAnswer(w http.ResponseWriter, status int, body map[string]any) {
+	body := map[string]any{"message": message, "type": kind, "code": status}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	// A client that has left is no concern of ours.
-	_ = json.NewEncoder(w).Encode(body)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": body})
 }

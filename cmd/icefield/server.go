@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,9 @@ type server struct {
 	handler  atomic.Pointer[http.Handler]
 	catalogs *catalogs
 	served   chan error
+
+	once sync.Once
+	err  error
 }
 
 // maxHeader bounds a request's headers: a page token in the query has up to
@@ -101,8 +105,14 @@ func (s *server) wait(ctx context.Context) error {
 }
 
 // close stops taking requests, lets those under way finish within the grace,
-// cuts the others off, and closes the mounts.
+// cuts the others off, and closes the mounts. Further calls return what the
+// first did.
 func (s *server) close() error {
+	s.once.Do(func() { s.err = s.shutDown() })
+	return s.err
+}
+
+func (s *server) shutDown() error {
 	grace, cancel := context.WithTimeout(context.Background(), s.cfg.Server.ShutdownGrace)
 	defer cancel()
 	err := s.http.Shutdown(grace)

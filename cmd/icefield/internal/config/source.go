@@ -22,15 +22,15 @@ const (
 // sources reads what path names: a file, or every configuration file of a
 // folder. The problems of one file do not keep the others from being read.
 func sources(parser *hclparse.Parser, path string) (files []*hcl.File, names []string, diags hcl.Diagnostics) {
-	names, err := fileNames(path)
-	if err != nil {
-		return nil, nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No configuration", Detail: capital(err.Error()) + "."}}
+	names, problem := fileNames(path)
+	if problem != "" {
+		return nil, nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No configuration", Detail: problem}}
 	}
 	for _, name := range names {
 		text, err := readBounded(name, maxFile)
 		if err != nil {
 			diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unreadable configuration",
-				Detail: fmt.Sprintf("%s: %s.", name, readProblem(err))})
+				Detail: fmt.Sprintf("Cannot read %s: %s.", name, readProblem(err))})
 			continue
 		}
 		file, found := parse(parser, name, text)
@@ -49,19 +49,19 @@ func parse(parser *hclparse.Parser, name string, text []byte) (*hcl.File, hcl.Di
 	return parser.ParseHCL(text, name)
 }
 
-func fileNames(path string) ([]string, error) {
+// fileNames lists the files to read, or says why there are none.
+func fileNames(path string) (names []string, problem string) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s. Name a configuration file, or a folder that holds *.hcl or *.hcl.json files", path, readProblem(err))
+		return nil, fmt.Sprintf("Cannot read %s: %s. Name a configuration file, or a folder that holds *.hcl or *.hcl.json files.", path, readProblem(err))
 	}
 	if !info.IsDir() {
-		return []string{path}, nil
+		return []string{path}, ""
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s", path, readProblem(err))
+		return nil, fmt.Sprintf("Cannot read the folder %s: %s.", path, readProblem(err))
 	}
-	var names []string
 	for _, entry := range entries {
 		base := entry.Name()
 		if !entry.IsDir() && (strings.HasSuffix(base, ".hcl") || strings.HasSuffix(base, ".hcl.json")) {
@@ -69,13 +69,13 @@ func fileNames(path string) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("the folder %s holds no *.hcl and no *.hcl.json file", path)
+		return nil, fmt.Sprintf("The folder %s holds no *.hcl and no *.hcl.json file.", path)
 	}
 	if len(names) > maxFiles {
-		return nil, fmt.Errorf("the folder %s holds %d configuration files, more than the %d that are read", path, len(names), maxFiles)
+		return nil, fmt.Sprintf("The folder %s holds %d configuration files, more than the %d that are read.", path, len(names), maxFiles)
 	}
 	slices.Sort(names)
-	return names, nil
+	return names, ""
 }
 
 // errTooLarge and errNotAFile are the refusals of readBounded.
