@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -41,6 +42,9 @@ func Start(t testing.TB, command Command) *Process {
 	p := &Process{Command: command, log: filepath.Join(folder, command.Name+".log")}
 	t.Cleanup(func() {
 		p.Kill()
+		if _, race, found := strings.Cut(p.Output(), "WARNING: DATA RACE"); found { // it was built with the race detector
+			t.Errorf("%s has a data race:\n%s", p.Name, race[:min(len(race), 4000)])
+		}
 		if t.Failed() {
 			t.Logf("log of %s:\n%s", p.Name, p.Tail(3000))
 		}
