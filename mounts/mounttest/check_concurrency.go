@@ -15,6 +15,7 @@ func concurrencyChecks() []check {
 	return []check{
 		{name: "concurrent/appends", needs: commit, run: (*suite).concurrentAppends},
 		{name: "concurrent/independent changes", needs: commit, run: (*suite).concurrentIndependent},
+		{name: "concurrent/transactions", needs: of(capabilities.CommitTransaction), run: (*suite).concurrentTransactions},
 		{name: "concurrent/creations of one table", needs: of(capabilities.CreateTable), run: (*suite).concurrentCreate},
 		{name: "concurrent/drop of the namespace", needs: of(capabilities.CreateTable, capabilities.DropNamespace), run: (*suite).concurrentDrop},
 	}
@@ -108,6 +109,26 @@ func (s *suite) concurrentIndependent() {
 		if properties.text(fmt.Sprintf("writer-%d", i)) != "was here" {
 			s.Errorf("the change of writer %d is lost", i)
 		}
+	}
+}
+
+// concurrentTransactions changes two tables together, in either order: nobody
+// waits for ever, and the tables always carry the mark of the same transaction.
+func (s *suite) concurrentTransactions() {
+	a, b, _, _ := s.pair()
+	together(8, func(i int) {
+		mark := fmt.Sprintf(`{"action":"set-properties","updates":{"mark":"%d"}}`, i)
+		order := changes(change(a, "", mark), change(b, "", mark))
+		if i%2 == 1 {
+			slices.Reverse(order)
+		}
+		if err := s.transaction(order...); err != nil && !errors.Is(err, mounts.CommitConflict) {
+			s.Errorf("transaction %d: %v", i, err)
+		}
+	})
+	left, right := s.doc(s.load(a).Metadata).sub("properties").text("mark"), s.doc(s.load(b).Metadata).sub("properties").text("mark")
+	if left != right || left == "" {
+		s.Errorf("one table is at transaction %q, the other at %q", left, right)
 	}
 }
 

@@ -238,7 +238,7 @@ func (s *suite) listDirect(k kind) {
 func (s *suite) listChanging(k kind) {
 	n := s.namespace("shop")
 	var stable []string
-	for i := range 12 {
+	for i := range 6 {
 		stable = append(stable, fmt.Sprintf("stable_%02d", i))
 		k.put(s, n, stable[i])
 		k.put(s, n, fmt.Sprintf("leaving_%02d", i))
@@ -246,7 +246,7 @@ func (s *suite) listChanging(k kind) {
 	}
 	for _, size := range []int{1, 2, 5} {
 		got := s.walk(k, n, size, func(page int) {
-			if page > 12 {
+			if page > 6 {
 				return
 			}
 			k.put(s, n, fmt.Sprintf("early_%d_%02d", size, page))

@@ -20,6 +20,7 @@ func refusalChecks() []check {
 		{name: "commits/unknown requirement", needs: commit, run: (*suite).refuseUnknownRequirement},
 		{name: "commits/invalid updates", needs: commit, run: (*suite).refuseInvalid},
 		{name: "commits/stale sequence number", needs: commit, run: (*suite).refuseStale},
+		{name: "commits/location outside", needs: commit.Union(of(capabilities.CreateTable)), run: (*suite).refuseLocation},
 		{name: "commits/view's name", needs: commit, writes: of(capabilities.CreateView), run: (*suite).refuseView},
 	}
 }
@@ -165,6 +166,21 @@ func updateTexts(updates []json.RawMessage) []string {
 		texts[i] = string(update)
 	}
 	return texts
+}
+
+// refuseLocation: a commit is no way around the confinement of a creation.
+func (s *suite) refuseLocation() {
+	id, before := s.fresh()
+	move := `{"action":"set-location","location":"s3://somebody-elses-bucket/table"}`
+	_, err := s.commit(id, nil, move)
+	s.want(err, id, mounts.BadRequest, mounts.InvalidArgument, mounts.Forbidden)
+	s.unchanged(id, before)
+	fresh := s.id("fresh", "shop")
+	create := s.finish(fresh, s.stage(fresh))
+	create.Updates = append(create.Updates, raw(move))
+	_, err = s.b.CommitTable(s.ctx, create)
+	s.want(err, fresh, mounts.BadRequest, mounts.InvalidArgument, mounts.Forbidden)
+	s.absent(fresh)
 }
 
 func (s *suite) refuseView() {

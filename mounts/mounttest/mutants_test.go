@@ -288,6 +288,13 @@ func mutants() []mutant {
 			}
 			return nil, nil
 		}), []string{"transactions/none on a failed requirement", "transactions/none on an unknown update", "transactions/missing table", "transactions/one table twice"}},
+		{"lets a commit move a table anywhere", on(func(ctx context.Context, req *mounts.CommitTableRequest, next mounts.Handler) (mounts.Response, error) {
+			resp, err := next(ctx, req)
+			if errors.Is(err, mounts.BadRequest) && strings.Contains(string(req.Updates[len(req.Updates)-1]), "set-location") {
+				return next(ctx, &mounts.CommitTableRequest{Table: req.Table, Requirements: req.Requirements, Updates: req.Updates[:len(req.Updates)-1]})
+			}
+			return resp, err
+		}), []string{"commits/location outside"}},
 		{"keeps the old name of a renamed table", func(inner *memory.Backend) mounts.Interceptor {
 			return func(ctx context.Context, req mounts.Request, next mounts.Handler) (mounts.Response, error) {
 				resp, err := next(ctx, req)

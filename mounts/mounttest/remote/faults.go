@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 )
 
 const loginPage = "<!DOCTYPE html><html><body>Please sign in at https://login.internal.example/</body></html>"
@@ -205,9 +206,12 @@ func compress(body []byte) []byte {
 }
 
 // bomb is a small gzip body that inflates to BombSize bytes of one JSON object.
-func bomb() []byte {
+var bomb = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		panic(err)
+	}
 	z.Write([]byte(`{"metadata-location":"s3://b/m.json","metadata":{"x":"`))
 	block := bytes.Repeat([]byte("x"), 1<<20)
 	for range BombSize / len(block) {
@@ -216,4 +220,4 @@ func bomb() []byte {
 	z.Write([]byte(`"}}`))
 	z.Close()
 	return b.Bytes()
-}
+})
