@@ -1,0 +1,106 @@
+package commit
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/apache/iceberg-go/table"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/icefield/icefield/mounts"
+)
+
+// split makes a list of raw values of whatever a client sent.
+func split(text string) []json.RawMessage {
+	values, err := elements([]byte("[" + text + "]"))
+	if err != nil {
+		return []json.RawMessage{json.RawMessage(text)}
+	}
+	out := make([]json.RawMessage, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return out
+}
+
+// FuzzTable feeds hostile documents and requests. Nothing panics, every error
+// has a kind, the base is never written to, and a base that is sound leads to a
+// result that is sound.
+func FuzzTable(f *testing.F) {
+	f.Add(vendor, `{"type":"assert-table-uuid","uuid":"`+tableUUID+`"}`, setRef("main", "branch", 9007199254740879))
+	for version := 1; version <= 3; version++ {
+		doc := string(grown(f, version, 2))
+		f.Add(doc, `{"type":"assert-ref-snapshot-id","ref":"main","snapshot-id":102}`, snap(version, 103, 102, 3, now+5000, rows(20, 1))+","+setRef("main", "branch", 103))
+		f.Add(doc, `{"type":"assert-current-schema-id","current-schema-id":0}`, addSchema(threeColumns)+","+lastSchema)
+		f.Add(doc, ``, addSpec(`{"source-id":1,"name":"b","transform":"bucket[4]"}`)+","+lastSpec)
+		f.Add(doc, ``, addOrder(1, `{"source-ids":[1,2],"transform":"zorder","direction":"asc","null-order":"nulls-first"}`)+","+lastOrder)
+		f.Add(doc, ``, `{"action":"remove-snapshots","snapshot-ids":[102]},{"action":"upgrade-format-version","format-version":3}`)
+		f.Add("", `{"type":"assert-create"}`, fmt.Sprintf(javaCreate, version))
+	}
+	f.Add(`{"format-version":1,"schema":{"fields":[]},"partition-spec":[{}]}`, ``, `{"action":"upgrade-format-version","format-version":2}`)
+	f.Fuzz(func(t *testing.T, doc, requirements, updates string) {
+		req := &mounts.CommitTableRequest{Table: ident, Requirements: split(requirements), Updates: split(updates)}
+		var base *Base
+		if doc != "" {
+			base = &Base{Metadata: json.RawMessage(doc), Location: "s3://b/m/1.json"}
+		}
+		res, err := Table(base, req, fixed())
+		if base != nil && string(base.Metadata) != doc {
+			t.Fatal("the base was written to")
+		}
+		if err != nil {
+			if e := mounts.AsError(err); e.Kind == mounts.Internal && e.Msg == "" {
+				t.Fatalf("an error without a kind: %v", err)
+			}
+			return
+		}
+		if base != nil {
+			if _, err := Inspect(json.RawMessage(doc)); err != nil {
+				return // unsound before; only no panic is promised
+			}
+			if _, err := Refs(base.Metadata); err != nil {
+				t.Fatalf("Refs: %v", err)
+			}
+		}
+		if !jsontext.Value(res.Metadata).IsValid() {
+			t.Fatalf("the result is not JSON: %s", res.Metadata)
+		}
+		if _, err := Inspect(res.Metadata); err != nil {
+			t.Fatalf("the result is not sound: %v\n%s", err, res.Metadata)
+		}
+		if base == nil || libraryReads(doc) {
+			if !libraryReads(string(res.Metadata)) {
+				t.Fatalf("iceberg-go cannot read the result: %s", res.Metadata)
+			}
+		}
+	})
+}
+
+func libraryReads(doc string) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	_, err := table.ParseMetadataBytes([]byte(doc))
+	return err == nil
+}
+
+// FuzzCreate feeds hostile create requests: no panic, and a sound result.
+func FuzzCreate(f *testing.F) {
+	f.Add(nested, `{"fields":[{"source-id":2,"name":"d","transform":"day"}]}`, `{"order-id":9,"fields":[{"source-id":30,"transform":"identity","direction":"asc","null-order":"nulls-first"}]}`, "3")
+	f.Add(twoColumns, ``, ``, "1")
+	f.Fuzz(func(t *testing.T, schema, spec, order, version string) {
+		doc, err := Create(createRequest(schema, spec, order, map[string]string{"format-version": version}), "s3://b/t", fixed())
+		if err != nil {
+			if e := mounts.AsError(err); e.Kind != mounts.BadRequest && e.Kind != mounts.ValidationFailed {
+				t.Fatalf("got %v", err)
+			}
+			return
+		}
+		if _, err := Inspect(doc); err != nil || !libraryReads(string(doc)) {
+			t.Fatalf("the result is not sound: %v\n%s", err, doc)
+		}
+	})
+}
