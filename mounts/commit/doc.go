@@ -14,6 +14,16 @@
 // costs a copy of its bytes and not a parse. Schemas, partition specs and sort
 // orders are validated with the types of iceberg-go before they are stored.
 //
+// Where the specification leaves a choice, or the reference implementation and
+// iceberg-go differ: ids of schemas, specs and orders are given here, one above
+// the highest, and an entry that says the same as an older one is that one; -1
+// then stands for it. Removing what is not there is no error. Removing the
+// current snapshot removes main. Reserved properties are left out. A snapshot
+// has to have a parent and schema that exist, and a time that is neither a
+// minute before the last change nor a day after now. A stale sequence number or
+// first row id is a conflict, so that clients retry. last-updated-ms,
+// last-sequence-number and next-row-id never fall.
+//
 //	res, err := commit.Table(&commit.Base{Metadata: doc, Location: path}, req, commit.Options{})
 //	switch {
 //	case err != nil:       // *mounts.Error; CommitConflict means rebuild and try again

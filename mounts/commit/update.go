@@ -14,6 +14,7 @@ type update struct {
 	action string
 	// version is that of an upgrade-format-version.
 	version int64
+	missing string
 	apply   func(*state) error
 }
 
@@ -60,120 +61,137 @@ func parseUpdate(i int, raw jsontext.Value) (*update, error) {
 	if err := decode(raw, &f, u.what); err != nil {
 		return nil, err
 	}
-	missing := ""
-	need := func(there bool, name string) bool {
-		if !there {
-			missing = name
-		}
-		return there
+	u.bindDefinition(&f)
+	if err := u.bindHistory(&f, raw); err != nil {
+		return nil, err
 	}
-	object := func(v jsontext.Value, name string) bool { return need(v.Kind() == '{', name) }
+	if u.apply == nil {
+		return nil, badRequest("%s: %q is missing or has the wrong type", u.what, u.missing)
+	}
+	return u, nil
+}
+
+// need notes the name of a member that is missing.
+func (u *update) need(there bool, name string) bool {
+	if !there {
+		u.missing = name
+	}
+	return there
+}
+
+func (u *update) object(v jsontext.Value, name string) bool { return u.need(v.Kind() == '{', name) }
+
+// bindDefinition binds the updates of what a table is.
+func (u *update) bindDefinition(f *updateFields) {
 	switch u.action {
 	case "assign-uuid":
-		if need(f.UUID != nil, "uuid") {
+		if u.need(f.UUID != nil, "uuid") {
 			u.apply = func(s *state) error { return s.assignUUID(*f.UUID) }
 		}
 	case "upgrade-format-version":
-		if need(f.FormatVersion != nil, "format-version") {
+		if u.need(f.FormatVersion != nil, "format-version") {
 			u.version = *f.FormatVersion
 			u.apply = func(s *state) error { return s.upgrade(u.version) }
 		}
 	case "add-schema":
-		if object(f.Schema, "schema") {
+		if u.object(f.Schema, "schema") {
 			u.apply = func(s *state) error { return s.addSchema(f.Schema) }
 		}
 	case "set-current-schema":
-		if need(f.SchemaID != nil, "schema-id") {
+		if u.need(f.SchemaID != nil, "schema-id") {
 			u.apply = func(s *state) error { return s.setCurrentSchema(*f.SchemaID) }
 		}
 	case "remove-schemas":
-		if need(f.SchemaIDs != nil, "schema-ids") {
+		if u.need(f.SchemaIDs != nil, "schema-ids") {
 			u.apply = func(s *state) error { return s.removeSchemas(*f.SchemaIDs) }
 		}
 	case "add-spec":
-		if object(f.Spec, "spec") {
+		if u.object(f.Spec, "spec") {
 			u.apply = func(s *state) error { return s.addSpec(f.Spec) }
 		}
 	case "set-default-spec":
-		if need(f.SpecID != nil, "spec-id") {
+		if u.need(f.SpecID != nil, "spec-id") {
 			u.apply = func(s *state) error { return s.setDefaultSpec(*f.SpecID) }
 		}
 	case "remove-partition-specs":
-		if need(f.SpecIDs != nil, "spec-ids") {
+		if u.need(f.SpecIDs != nil, "spec-ids") {
 			u.apply = func(s *state) error { return s.removeSpecs(*f.SpecIDs) }
 		}
 	case "add-sort-order":
-		if object(f.SortOrder, "sort-order") {
+		if u.object(f.SortOrder, "sort-order") {
 			u.apply = func(s *state) error { return s.addSortOrder(f.SortOrder) }
 		}
 	case "set-default-sort-order":
-		if need(f.SortOrderID != nil, "sort-order-id") {
+		if u.need(f.SortOrderID != nil, "sort-order-id") {
 			u.apply = func(s *state) error { return s.setDefaultSortOrder(*f.SortOrderID) }
 		}
-	case "add-snapshot":
-		if object(f.Snapshot, "snapshot") {
-			u.apply = func(s *state) error { return s.addSnapshot(f.Snapshot) }
-		}
-	case "remove-snapshots":
-		if need(f.SnapshotIDs != nil, "snapshot-ids") {
-			u.apply = func(s *state) error { return s.removeSnapshots(*f.SnapshotIDs) }
-		}
-	case "set-snapshot-ref":
-		if need(f.RefName != nil, "ref-name") && need(f.SnapshotID != nil, "snapshot-id") {
-			ref, err := parseRef(raw)
-			if err != nil {
-				return nil, notJSON(u.what, err)
-			}
-			if need(ref.has("type"), "type") {
-				u.apply = func(s *state) error { return s.setRef(*f.RefName, ref) }
-			}
-		}
-	case "remove-snapshot-ref":
-		if need(f.RefName != nil, "ref-name") {
-			u.apply = func(s *state) error { return s.removeRef(*f.RefName) }
-		}
 	case "set-location":
-		if need(f.Location != nil, "location") {
+		if u.need(f.Location != nil, "location") {
 			u.apply = func(s *state) error { return s.setLocation(*f.Location) }
 		}
 	case "set-properties":
 		if f.Updates == nil {
 			f.Updates = f.Updated
 		}
-		if need(f.Updates != nil, "updates") {
+		if u.need(f.Updates != nil, "updates") {
 			u.apply = func(s *state) error { return s.setProperties(*f.Updates) }
 		}
 	case "remove-properties":
 		if f.Removals == nil {
 			f.Removals = f.Removed
 		}
-		if need(f.Removals != nil, "removals") {
+		if u.need(f.Removals != nil, "removals") {
 			u.apply = func(s *state) error { return s.removeProperties(*f.Removals) }
 		}
+	}
+}
+
+// bindHistory binds the updates of snapshots, refs and statistics.
+func (u *update) bindHistory(f *updateFields, raw []byte) error {
+	switch u.action {
+	case "add-snapshot":
+		if u.object(f.Snapshot, "snapshot") {
+			u.apply = func(s *state) error { return s.addSnapshot(f.Snapshot) }
+		}
+	case "remove-snapshots":
+		if u.need(f.SnapshotIDs != nil, "snapshot-ids") {
+			u.apply = func(s *state) error { return s.removeSnapshots(*f.SnapshotIDs) }
+		}
+	case "set-snapshot-ref":
+		if u.need(f.RefName != nil, "ref-name") && u.need(f.SnapshotID != nil, "snapshot-id") {
+			ref, err := parseRef(raw)
+			if err != nil {
+				return notJSON(u.what, err)
+			}
+			if u.need(ref.has("type"), "type") {
+				u.apply = func(s *state) error { return s.setRef(*f.RefName, ref) }
+			}
+		}
+	case "remove-snapshot-ref":
+		if u.need(f.RefName != nil, "ref-name") {
+			u.apply = func(s *state) error { return s.removeRef(*f.RefName) }
+		}
 	case "set-statistics":
-		if object(f.Statistics, "statistics") {
+		if u.object(f.Statistics, "statistics") {
 			if err := checkStatistics(u.what, f.Statistics, f.SnapshotID, true); err != nil {
-				return nil, err
+				return err
 			}
 			u.apply = func(s *state) error { return s.setStatistics("statistics", f.Statistics) }
 		}
 	case "set-partition-statistics":
-		if object(f.PartitionStat, "partition-statistics") {
+		if u.object(f.PartitionStat, "partition-statistics") {
 			if err := checkStatistics(u.what, f.PartitionStat, nil, false); err != nil {
-				return nil, err
+				return err
 			}
 			u.apply = func(s *state) error { return s.setStatistics("partition-statistics", f.PartitionStat) }
 		}
 	case "remove-statistics", "remove-partition-statistics":
-		if need(f.SnapshotID != nil, "snapshot-id") {
+		if u.need(f.SnapshotID != nil, "snapshot-id") {
 			section := strings.TrimPrefix(u.action, "remove-")
 			u.apply = func(s *state) error { return s.dropStatistics(section, map[int64]bool{*f.SnapshotID: true}) }
 		}
 	}
-	if u.apply == nil {
-		return nil, badRequest("%s: %q is missing or has the wrong type", u.what, missing)
-	}
-	return u, nil
+	return nil
 }
 
 func known(action string) bool {
