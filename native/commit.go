@@ -76,6 +76,8 @@ type attempt struct {
 	location string
 	table    warehouse.Location
 	changed  bool
+	// summary is what the written document says; set with its location.
+	summary *commit.Summary
 }
 
 // commit runs the protocol: all of the changes or none.
@@ -259,11 +261,10 @@ func (b *Backend) writeAll(ctx context.Context, attempts []*attempt) ([]string, 
 			previous = a.base.Location
 		}
 		group.Go(func() error {
-			location, err := b.write(ctx, a.table, previous, a.metadata)
-			if err != nil {
+			var err error
+			if a.location, a.summary, err = b.write(ctx, a.table, previous, a.metadata); err != nil {
 				return about(a.req.Table, err)
 			}
-			a.location = location
 			return nil
 		})
 	}
@@ -343,11 +344,7 @@ func (b *Backend) swap(ctx context.Context, written []string, f func(store.Tx, s
 // table's own location are: the log is what clients and registered documents
 // say.
 func (b *Backend) removeOld(ctx context.Context, a *attempt) {
-	if a.base == nil {
-		return
-	}
-	now, err := commit.Inspect(a.metadata)
-	if err != nil || !strings.EqualFold(now.Properties[propertyDeleteOld], "true") {
+	if a.base == nil || !strings.EqualFold(a.summary.Properties[propertyDeleteOld], "true") {
 		return
 	}
 	before, err := commit.Inspect(a.base.Metadata)
@@ -355,7 +352,7 @@ func (b *Backend) removeOld(ctx context.Context, a *attempt) {
 		return
 	}
 	keep := map[string]bool{a.location: true, a.base.Location: true}
-	for _, file := range now.PreviousFiles {
+	for _, file := range a.summary.PreviousFiles {
 		keep[file] = true
 	}
 	folder := a.table.Join("metadata")

@@ -56,7 +56,7 @@ func (b *Backend) create(ctx context.Context, req *mounts.CreateTableRequest) (*
 	if req.StageCreate {
 		return &mounts.Table{Metadata: doc, Config: b.warehouse.ClientHints()}, nil
 	}
-	file, err := b.write(ctx, place, "", doc)
+	file, _, err := b.write(ctx, place, "", doc)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"regexp"
 	"strconv"
@@ -95,15 +96,14 @@ func gunzip(content []byte) ([]byte, error) {
 
 // write writes a table's next metadata document under a name that was never
 // used. After an error nothing is left of it.
-func (b *Backend) write(ctx context.Context, table warehouse.Location, previous string, doc []byte) (location string, err error) {
-	summary, err := commit.Inspect(doc)
-	if err != nil {
-		return "", err
+func (b *Backend) write(ctx context.Context, table warehouse.Location, previous string, doc []byte) (location string, summary *commit.Summary, err error) {
+	if summary, err = commit.Inspect(doc); err != nil {
+		return "", nil, err
 	}
 	folder := table.Join("metadata")
 	if chosen := summary.Properties[propertyMetadataPath]; chosen != "" {
 		if folder, err = b.warehouse.Confine(chosen); err != nil {
-			return "", &mounts.Error{Kind: mounts.BadRequest, Msg: "the property " + propertyMetadataPath + " is refused: " + err.Error()}
+			return "", nil, &mounts.Error{Kind: mounts.BadRequest, Msg: "the property " + propertyMetadataPath + " is refused: " + err.Error()}
 		}
 	}
 	suffix, content := metadataSuffix, doc
@@ -112,14 +112,16 @@ func (b *Backend) write(ctx context.Context, table warehouse.Location, previous 
 	}
 	file := folder.Join(fmt.Sprintf("%05d-%s%s", nextVersion(previous), uuid.New(), suffix))
 	if err := b.warehouse.Write(ctx, file, content); err != nil {
-		b.remove(ctx, file.String())
-		if ctx.Err() != nil {
-			return "", ctx.Err()
+		if !errors.Is(err, fs.ErrExist) {
+			b.remove(ctx, file.String())
 		}
-		return "", &mounts.Error{Kind: mounts.Internal, Err: err,
+		if ctx.Err() != nil {
+			return "", nil, ctx.Err()
+		}
+		return "", nil, &mounts.Error{Kind: mounts.Internal, Err: err,
 			Msg: "the metadata file of {object} cannot be written; nothing was changed, and the server's log has the cause under the request id"}
 	}
-	return file.String(), nil
+	return file.String(), summary, nil
 }
 
 func gzipped(doc []byte) []byte {

@@ -408,3 +408,50 @@ func TestEveryPointerChangeIsLoggedWithItsCaller(t *testing.T) {
 		}
 	}
 }
+
+func TestALoadThatMeetsARemovedOldFileReadsThePointerAgain(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.MetadataCache = 0 })
+	f.namespace("a")
+	id := ident("t", "a")
+	old, next := f.table(id), f.table(ident("u", "a"))
+	if err := os.Remove(local(old.MetadataLocation)); err != nil {
+		t.Fatal(err)
+	}
+	// Between the reading of the pointer and of its file, others commit.
+	reads := 0
+	f.inner.view = func() {
+		if reads++; reads == 2 {
+			if err := f.inner.Store.Update(context.Background(), func(tx store.Tx) error {
+				_, err := tx.Swap(id, old.MetadataLocation, next.MetadataLocation, store.By{})
+				return err
+			}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if got := f.load(id); got.MetadataLocation != next.MetadataLocation || reads != 2 {
+		t.Errorf("loaded %s after %d reads of the pointer", got.MetadataLocation, reads)
+	}
+	reads = 0
+	if err := f.inner.Store.Update(context.Background(), func(tx store.Tx) error {
+		_, err := tx.Swap(id, next.MetadataLocation, old.MetadataLocation, store.By{})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	f.inner.view = func() {
+		if reads++; reads == 2 {
+			if err := f.inner.Store.Update(context.Background(), func(tx store.Tx) error {
+				_, err := tx.Swap(id, old.MetadataLocation, next.MetadataLocation, store.By{})
+				return err
+			}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	// And a commit too: it starts over instead of reporting a lost file.
+	got := f.commit(setProperties(id, map[string]string{"k": "v"}))
+	if properties(t, got.Metadata)["k"] != "v" {
+		t.Errorf("committed %s", got.Metadata)
+	}
+}
