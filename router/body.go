@@ -77,7 +77,6 @@ func (x *exchange) readBody(ctx context.Context) ([]byte, error) {
 		return nil, badBody("is empty; it must be a JSON object")
 	}
 	lift := x.readBy(ctx)
-	defer lift()
 	var reader io.Reader = x.r.Body
 	size := x.r.ContentLength
 	switch coding := strings.TrimSpace(x.header("Content-Encoding")); {
@@ -104,6 +103,7 @@ func (x *exchange) readBody(ctx context.Context) ([]byte, error) {
 	case len(bytes.TrimSpace(data.Bytes())) == 0:
 		return nil, badBody("is empty; it must be a JSON object")
 	}
+	lift()
 	return data.Bytes(), nil
 }
 

@@ -76,9 +76,10 @@ func (w *watch) end() {
 	w.x.Logger.LogAttrs(w.x.r.Context(), slog.LevelWarn, "an operation ended after its client was told of a timeout", attrs...)
 }
 
-// readBy bounds how long the client may take to send its body. The bound is
-// lifted again by the returned function, since the connection outlives the
-// request.
+// readBy bounds how long the client may take to send its body. Once the body is
+// there the returned function lifts the bound, since the connection outlives the
+// request. Of a body that was not read to its end it stays, so that the server
+// does not wait for the rest.
 func (x *exchange) readBy(ctx context.Context) func() {
 	deadline, ok := ctx.Deadline()
 	if !ok {

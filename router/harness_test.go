@@ -13,6 +13,8 @@ import (
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/mounts/memory"
+	"github.com/icefield/icefield/mounts/mounttest"
 )
 
 // wire is a client of a router that sends exactly the bytes it is told to.
@@ -150,4 +152,37 @@ func failing(err error) mounts.Backend {
 // typical answers every operation with something small that is valid.
 func typical(_ context.Context, req mounts.Request) (mounts.Response, error) {
 	return sample(req.Op()), nil
+}
+
+// chunked sends a body without declaring its length.
+func (w *wire) chunked(method, path, body string) got {
+	w.t.Helper()
+	r, err := http.NewRequest(method, w.url+path, struct{ io.Reader }{strings.NewReader(body)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return got{resp.StatusCode, resp.Header, string(data)}
+}
+
+// memoryWith is a catalog with the table a.t.
+func memoryWith(t testing.TB) *memory.Backend {
+	t.Helper()
+	b := memory.New(memory.Options{})
+	ctx := context.Background()
+	if _, err := b.CreateNamespace(ctx, &mounts.CreateNamespaceRequest{Namespace: mounts.Namespace{"a"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.CreateTable(ctx, &mounts.CreateTableRequest{Namespace: mounts.Namespace{"a"}, Name: "t", Schema: mounttest.Schema()}); err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

@@ -104,7 +104,7 @@ func (s *server) finished(call *middleware.Call, r *http.Request) {
 }
 
 // fail answers with an error in the spec's shape, unless the call was answered
-// before or its client left.
+// before.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	call := middleware.CallFrom(r.Context())
 	s.failAs(w, r, call, normalize(err, call.Operation, call.Object, call.Sent.Load()))
@@ -119,11 +119,10 @@ func (s *server) failAs(w http.ResponseWriter, r *http.Request, call *middleware
 // writeError writes the answer on a claimed w.
 func (s *server) writeError(w http.ResponseWriter, r *http.Request, call *middleware.Call, e *mounts.Error) {
 	call.Err = e
-	if r.Context().Err() != nil {
-		call.Left()
-		return
-	}
 	a := onWire(e)
+	if r.Context().Err() != nil && a.status >= http.StatusInternalServerError && !e.OutcomeUnknown {
+		call.Left() // a failure that the client caused by going away; the answer is for nobody
+	}
 	setErrorHeaders(w.Header(), e, a.status)
 	buf := s.buffers.get()
 	*buf = appendError(*buf, a, message(e, a.status, call.RequestID))

@@ -25,7 +25,7 @@ type mountStatus struct {
 	CheckedAt    string   `json:"checked_at,omitempty"`
 	LastError    string   `json:"last_error,omitempty"`
 	Capabilities int      `json:"capabilities"`
-	Endpoints    []string `json:"endpoints,omitempty"`
+	Endpoints    []string `json:"endpoints,omitzero"`
 }
 
 // statuses reads what is known of every mount. It does no I/O, so it takes no

@@ -56,7 +56,8 @@ func (c *Call) Status() int { return c.recorder.status }
 // Bytes is the number of body bytes written so far.
 func (c *Call) Bytes() int64 { return c.recorder.bytes }
 
-// Left notes that the client went away before it was answered.
+// Left notes, for the log and the metrics, that the client went away before it
+// was answered.
 func (c *Call) Left() { c.recorder.status = StatusClientLeft }
 
 // StatusClientLeft stands in logs and metrics for a request whose client closed
