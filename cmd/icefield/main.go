@@ -65,7 +65,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitOK
 	case errors.As(err, &failed):
 		if failed.err != nil {
-			fmt.Fprintf(stderr, "icefield: %v\n", failed.err)
+			// Several failures are joined with line breaks.
+			fmt.Fprintf(stderr, "icefield: %s\n", strings.ReplaceAll(failed.err.Error(), "\n", "\nicefield: "))
 		}
 		return exitFailed
 	}

@@ -88,7 +88,7 @@ func TestRequiredMountThatLeadsBackHereIsRefused(t *testing.T) {
 	cfg := load(t, t.TempDir(), "server {\n  listen = \""+address+"\"\n}\n"+nativeText("/", "root")+restText("mirror", "http://"+address, ""))
 	_, _, err := start(t, cfg)
 	require.ErrorIs(t, err, mounts.Loop)
-	assert.ErrorContains(t, err, `the mount "mirror" cannot be opened`)
+	assert.ErrorContains(t, err, `the mount "mirror" leads back to this server`)
 	assert.ErrorContains(t, err, "catalog_url")
 	assert.NotContains(t, err.Error(), "required = false")
 }

@@ -52,7 +52,9 @@ func startServer(cfg *config.Config, logger *slog.Logger) (*server, error) {
 		WriteTimeout:      2 * slow,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+		// "OPTIONS *" is an unknown route like any other.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
 	go func() { s.served <- s.http.Serve(listener) }()
 	return s, nil

@@ -116,12 +116,27 @@ func openRequired(ctx context.Context, cfg *config.Config, around surroundings) 
 // unopened says which required mount keeps the server from starting, and what
 // to do.
 func unopened(m config.Mount, err error) error {
-	err = fmt.Errorf("the mount %q cannot be opened: %w", m.Name, err)
-	if m.Kind == config.KindRest && !errors.Is(err, mounts.Loop) {
-		err = fmt.Errorf("%w (with required = false the server starts without it and keeps trying)", err)
+	switch {
+	case errors.Is(err, mounts.Loop):
+		return looping{m.Name, err}
+	case m.Kind == config.KindRest:
+		return fmt.Errorf("the mount %q cannot be opened: %w (with required = false the server starts without it and keeps trying)", m.Name, err)
 	}
-	return err
+	return fmt.Errorf("the mount %q cannot be opened: %w", m.Name, err)
 }
+
+// looping is the error of a mount that leads back to this server. What the
+// server answered to itself adds nothing to its text.
+type looping struct {
+	mount string
+	err   error
+}
+
+func (l looping) Error() string {
+	return fmt.Sprintf("the mount %q leads back to this server, so it would hold itself: set its catalog_url to another catalog, or leave it out", l.mount)
+}
+
+func (l looping) Unwrap() error { return l.err }
 
 func openLater(m config.Mount, around surroundings) mounts.Backend {
 	return wrap.NewLazy(func(ctx context.Context) (mounts.Backend, error) {
