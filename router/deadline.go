@@ -30,7 +30,7 @@ type watch struct {
 // grace is what a backend gets to come back with an exact error once its context
 // has ended.
 func grace(timeout time.Duration) time.Duration {
-	return min(timeout/10, time.Second)
+	return min(max(timeout/10, 250*time.Millisecond), time.Second)
 }
 
 func (s *server) watch(x *exchange) *watch {
