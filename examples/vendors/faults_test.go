@@ -3,9 +3,11 @@ package vendors
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,12 +22,8 @@ func testFaults(t *testing.T, s *scenario) {
 	root := rootNames(t, s)
 	for _, mode := range faults.Broken() {
 		t.Run(string(mode), func(t *testing.T) {
-			if mode == faults.Slow {
-				s.partner.SetSlow(t, partnerTimeout+partnerTimeout/2)
-			} else {
-				s.partner.Set(t, mode)
-			}
-			partnerIsBroken(t, s)
+			s.breakPartner(t, mode)
+			partnerIsBroken(t, s, mode)
 			if got := rootNames(t, s); !slices.Equal(got, root) {
 				t.Errorf("the root lists %q, before it was %q", got, root)
 			}
@@ -67,32 +65,75 @@ func partnerCalls(s *scenario) map[string]func() (*wire.Answer, error) {
 	return calls
 }
 
-// partnerIsBroken asserts for every read under the partner that the answer is a failure that names it, and neither an
-// absence nor an empty list. Whatever comes first opens the breaker, so the order is that of the map: any.
-func partnerIsBroken(t *testing.T, s *scenario) {
+// testEveryReadFails breaks the partner in each way, before an Icefield whose breaker stays closed, so that each kind of read
+// meets each failure.
+func testEveryReadFails(t *testing.T, s *scenario) {
+	for _, mode := range faults.Broken() {
+		t.Run(string(mode), func(t *testing.T) {
+			s.breakPartner(t, mode)
+			var running sync.WaitGroup
+			for name, call := range readsThatFail(s, mode) {
+				running.Go(func() { mustFail(t, name, call) })
+			}
+			running.Wait()
+		})
+	}
+	s.partner.Set(t, faults.Pass)
+	eventually(t, 2*probeInterval, func() error { return everyReadWorks(s) })
+}
+
+func (s *scenario) breakPartner(t *testing.T, mode faults.Mode) {
 	t.Helper()
-	for name, call := range partnerCalls(s) {
-		answer, err := call()
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if answer.Status != http.StatusBadGateway && answer.Status != http.StatusServiceUnavailable && answer.Status != http.StatusGatewayTimeout {
-			t.Errorf("%s: %d %.300s, want 502, 503 or 504", name, answer.Status, answer.Body)
-			continue
-		}
-		if strings.HasSuffix(name, "exists") { // HEAD: no body
-			continue
-		}
-		if !strings.Contains(answer.Message, "partner") {
-			t.Errorf("%s: the message does not name partner: %q", name, answer.Message)
-		}
-		if strings.Contains(string(answer.Body), "secret-internal-detail") {
-			t.Errorf("%s: the answer repeats what the remote said: %s", name, answer.Body)
-		}
-		if answer.Took > 15*time.Second {
-			t.Errorf("%s took %v, though each attempt has %v", name, answer.Took, partnerTimeout)
-		}
+	if mode == faults.Slow {
+		s.partner.SetSlow(t, partnerTimeout+partnerTimeout/2)
+		return
+	}
+	s.partner.Set(t, mode)
+}
+
+// readsThatFail are the reads under the partner that cannot succeed in a mode: all, but for those that ask with HEAD while
+// bodies are truncated, since such an answer has none.
+func readsThatFail(s *scenario, mode faults.Mode) map[string]func() (*wire.Answer, error) {
+	calls := partnerCalls(s)
+	if mode == faults.Truncated {
+		maps.DeleteFunc(calls, func(name string, _ func() (*wire.Answer, error)) bool { return strings.HasSuffix(name, "exists") })
+	}
+	return calls
+}
+
+// partnerIsBroken asserts that every read under the partner fails, whether its breaker is open yet or not.
+func partnerIsBroken(t *testing.T, s *scenario, mode faults.Mode) {
+	t.Helper()
+	calls := readsThatFail(s, mode)
+	for _, name := range slices.Sorted(maps.Keys(calls)) {
+		mustFail(t, name, calls[name])
+	}
+}
+
+// mustFail asserts that a read under the partner is answered by a failure that names it, and neither by an absence nor by an
+// empty list.
+func mustFail(t *testing.T, name string, call func() (*wire.Answer, error)) {
+	t.Helper()
+	answer, err := call()
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	if answer.Status != http.StatusBadGateway && answer.Status != http.StatusServiceUnavailable && answer.Status != http.StatusGatewayTimeout {
+		t.Errorf("%s: %v, want 502, 503 or 504", name, answer)
+		return
+	}
+	if answer.Took > 15*time.Second {
+		t.Errorf("%s took %v, though each attempt has %v", name, answer.Took, partnerTimeout)
+	}
+	if strings.HasSuffix(name, "exists") { // HEAD: no body
+		return
+	}
+	if !strings.Contains(answer.Message, "partner") {
+		t.Errorf("%s: the message does not name partner: %q", name, answer.Message)
+	}
+	if strings.Contains(string(answer.Body), "secret-internal-detail") {
+		t.Errorf("%s: the answer repeats what the remote said: %s", name, answer.Body)
 	}
 }
 
@@ -254,16 +295,27 @@ func recovers(t *testing.T, s *scenario) {
 		}
 		return nil
 	})
+	if err := everyReadWorks(s); err != nil {
+		t.Errorf("after the recovery: %v", err)
+	}
+}
+
+// everyReadWorks reports the first read under the partner that does not work.
+func everyReadWorks(s *scenario) error {
 	for name, call := range partnerCalls(s) {
 		answer, err := call()
-		want := answer != nil && (answer.Status == http.StatusOK || answer.Status == http.StatusNoContent)
-		if name == "load missing table" {
-			want = answer != nil && answer.Status == http.StatusNotFound && answer.Type == "NoSuchTableException"
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err != nil || !want {
-			t.Errorf("%s after the recovery: %v, %v", name, answer, err)
+		works := answer.Status == http.StatusOK || answer.Status == http.StatusNoContent
+		if name == "load missing table" {
+			works = answer.Status == http.StatusNotFound && answer.Type == "NoSuchTableException"
+		}
+		if !works {
+			return fmt.Errorf("%s: %v", name, answer)
 		}
 	}
+	return nil
 }
 
 // eventually polls until check is content; its last complaint fails the test.
