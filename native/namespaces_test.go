@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/native/store"
 	"github.com/icefield/icefield/pagination"
 )
 
@@ -157,8 +158,15 @@ func TestIllegalNamesAreRefusedOnlyWhereTheyWouldBeCreated(t *testing.T) {
 func TestListingsWithoutASizeAreBounded(t *testing.T) {
 	f := newFixture(t)
 	ctx := context.Background()
-	for i := range defaultPage + 1 {
-		f.namespace(fmt.Sprintf("n%05d", i))
+	if err := f.store.Update(ctx, func(tx store.Tx) error {
+		for i := range defaultPage + 1 {
+			if err := tx.CreateNamespace(store.Namespace{Path: mounts.Namespace{fmt.Sprintf("n%05d", i)}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 	page, err := f.ListNamespaces(ctx, &mounts.ListNamespacesRequest{})
 	if err != nil || len(page.Items) != defaultPage || page.Next == "" {
