@@ -179,3 +179,25 @@ func randomValue(r *rand.Rand, depth int) string {
 		return `"` + key + `":` + blank() + value
 	}) + blank() + "}"
 }
+
+func FuzzEditingViewMetadata(f *testing.F) {
+	f.Add([]byte(`{"versions":[{"default-namespace":["a"]},{"default-namespace": [ ] }]}`))
+	f.Add([]byte(`{"versions":[{"default-namespace":["a",`))
+	f.Add([]byte(`{"versions":[[{"default-namespace":[["a"],{}]}]],"versions":[{"default-namespace":[1]}]}`))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		before := bytes.Clone(doc)
+		up, err := editArrays(doc, inMetadata, insertFirst("prod"))
+		if !bytes.Equal(doc, before) {
+			t.Fatalf("the document was changed in place: %q", doc)
+		}
+		if err != nil || !json.Valid(doc) {
+			return
+		}
+		if !json.Valid(up) {
+			t.Fatalf("%q became %q", doc, up)
+		}
+		if down, err := editArrays(up, inMetadata, removeFirst("prod")); err != nil || !bytes.Equal(down, doc) {
+			t.Fatalf("%q came back as %q, %v", doc, down, err)
+		}
+	})
+}
