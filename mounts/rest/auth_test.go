@@ -194,7 +194,11 @@ func TestATokenEndpointThatFailsNamesTheMountsLogin(t *testing.T) {
 	} {
 		idp := guarded(t, func(*remote.OAuth) {})
 		srv := serve(t, remote.Options{})
-		b := open(t, srv, oauth(idp, idp.URL+"/v1/oauth/tokens"), func(c *rest.Config) { c.Request = 300 * time.Millisecond })
+		b := open(t, srv, oauth(idp, idp.URL+"/v1/oauth/tokens"), func(c *rest.Config) {
+			if name == "hang" {
+				c.Request = time.Second
+			}
+		})
 		srv.Fail("loadTable", remote.Fault{Status: 401, Times: 1}) // makes it ask for another token
 		c.set(idp)
 		e := wantKind(t, invoke(b, orderLoad()), c.kind)

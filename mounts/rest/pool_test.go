@@ -26,8 +26,9 @@ func TestACallerWhoLeavesCostsNobodyElseTheirConnection(t *testing.T) {
 			io.WriteString(w, `{"defaults":{},"overrides":{}}`)
 			return
 		}
+		hangs := hang.Load()
 		arrived <- struct{}{}
-		if hang.Load() {
+		if hangs {
 			<-r.Context().Done()
 			return
 		}

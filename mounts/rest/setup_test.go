@@ -69,10 +69,9 @@ func serve(t testing.TB, opt remote.Options) *remote.Server {
 	return srv
 }
 
-// config is short-tempered, so that a hanging remote costs a test little.
 func config(srv *remote.Server) (rest.Config, *syncBuffer, *recorder) {
 	log, calls := &syncBuffer{}, &recorder{}
-	return rest.Config{URL: srv.URL, InstanceID: "front-1", Request: 5 * time.Second, Observe: calls.observe,
+	return rest.Config{URL: srv.URL, InstanceID: "front-1", Request: time.Minute, Observe: calls.observe,
 		Logger: slog.New(slog.NewTextHandler(log, nil))}, log, calls
 }
 
