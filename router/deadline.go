@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/icefield/icefield/capabilities"
@@ -19,11 +20,9 @@ import (
 //
 // Only the one who claims the recorder writes, so the two never write both.
 type watch struct {
-	x       *exchange
 	timer   *time.Timer
-	fired   chan struct{} // closed when the watch has answered or found it answered
-	timeout time.Duration
-	overdue bool // written before fired is closed
+	fired   sync.WaitGroup // done when the watch has answered or found it answered
+	overdue bool           // written before fired is done
 	result  error
 }
 
@@ -33,20 +32,20 @@ func grace(timeout time.Duration) time.Duration {
 	return min(max(timeout/10, 250*time.Millisecond), time.Second)
 }
 
-func (s *server) watch(x *exchange) *watch {
-	w := &watch{x: x, timeout: s.Timeout, fired: make(chan struct{})}
-	w.timer = time.AfterFunc(s.Timeout+grace(s.Timeout), w.fire)
-	return w
+// watch starts the exchange's watch. It must be ended.
+func (x *exchange) watch() {
+	x.watched.fired.Add(1)
+	x.watched.timer = time.AfterFunc(x.Timeout+grace(x.Timeout), x.fire)
 }
 
-func (w *watch) fire() {
-	defer close(w.fired)
-	x := w.x
+func (x *exchange) fire() {
+	w := &x.watched
+	defer w.fired.Done()
 	if !claim(x.w) {
 		return
 	}
 	w.overdue = true
-	e := &mounts.Error{Kind: mounts.Timeout, Op: x.row.Op, Msg: fmt.Sprintf("no answer within %v", w.timeout)}
+	e := &mounts.Error{Kind: mounts.Timeout, Op: x.row.Op, Msg: fmt.Sprintf("no answer within %v", x.Timeout)}
 	if x.call.Sent.Load() {
 		e.Ident = x.call.Object
 		e.OutcomeUnknown = x.row.Class != capabilities.Read
@@ -56,24 +55,25 @@ func (w *watch) fire() {
 	_ = http.NewResponseController(x.w).Flush()
 }
 
-// end waits for an answer that is being written, and logs a result that came
+// unwatch waits for an answer that is being written, and logs a result that came
 // too late for one.
-func (w *watch) end() {
+func (x *exchange) unwatch() {
+	w := &x.watched
 	if w.timer.Stop() {
 		return
 	}
-	<-w.fired
+	w.fired.Wait()
 	if !w.overdue {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", w.x.call.RequestID), slog.String("operation", w.x.row.Name),
-		slog.String("object", w.x.call.Object.String()), slog.Duration("after", time.Since(w.x.call.Started)),
+		slog.String("request_id", x.call.RequestID), slog.String("operation", x.row.Name),
+		slog.String("object", x.call.Object.String()), slog.Duration("after", time.Since(x.call.Started)),
 	}
 	if w.result != nil {
 		attrs = append(attrs, slog.String("error", w.result.Error()))
 	}
-	w.x.Logger.LogAttrs(w.x.r.Context(), slog.LevelWarn, "an operation ended after its client was told of a timeout", attrs...)
+	x.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "an operation ended after its client was told of a timeout", attrs...)
 }
 
 // readBy bounds how long the client may take to send its body. Once the body is

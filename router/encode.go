@@ -32,11 +32,14 @@ func appendStrings(b []byte, list []string) []byte {
 
 // appendMap writes the keys in order, so that equal maps are equal bytes.
 func appendMap(b []byte, m map[string]string) []byte {
-	if len(m) == 0 {
-		return append(b, "{}"...)
+	var room [16]string
+	keys := room[:0]
+	for k := range m {
+		keys = append(keys, k)
 	}
+	slices.Sort(keys)
 	b = append(b, '{')
-	for i, k := range slices.Sorted(maps.Keys(m)) {
+	for i, k := range keys {
 		if i > 0 {
 			b = append(b, ',')
 		}

@@ -22,6 +22,7 @@ type exchange struct {
 	row     capabilities.Operation
 	catalog *Catalog
 	java    bool
+	watched watch
 }
 
 // handler answers one operation. A returned error is answered in its place; a
@@ -55,10 +56,10 @@ func (s *server) operation(op capabilities.Op, handle handler) http.Handler {
 		})
 		ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 		defer cancel()
-		watch := s.watch(x)
-		defer watch.end()
+		x.watch()
+		defer x.unwatch()
 		if err := handle(ctx, x); err != nil {
-			watch.result = err
+			x.watched.result = err
 			s.fail(w, r, err)
 		}
 	})
