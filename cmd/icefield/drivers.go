@@ -37,9 +37,11 @@ func drivers() []driver {
 	}
 }
 
-// openMount opens the backend of a mount. Its error names the mount and, unless
-// it is a loop, is no *mounts.Error of another layer's wording.
+// openMount opens the backend of a mount, with what it is called in the logs.
 func openMount(ctx context.Context, m config.Mount, around surroundings) (mounts.Backend, error) {
+	if around.logger != nil {
+		around.logger = around.logger.With("mount", m.Name)
+	}
 	for _, d := range drivers() {
 		if d.kind == m.Kind {
 			return d.open(ctx, m, around)
