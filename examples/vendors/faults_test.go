@@ -82,6 +82,28 @@ func testEveryReadFails(t *testing.T, s *scenario) {
 	eventually(t, 2*probeInterval, func() error { return everyReadWorks(s) })
 }
 
+// testPartnerThatComesLater starts an Icefield while the partner is not there, which is not required: what lies under it is
+// unavailable, everything else is served, and once it is there it is mounted without a restart.
+func testPartnerThatComesLater(t *testing.T, s *scenario) {
+	late := *s
+	late.partner = faults.New(t, s.partnerURL)
+	late.partner.Set(t, faults.Stop)
+	late.serve(t, "lake.hcl")
+	partnerIsBroken(t, &late, faults.Stop)
+	readyNamesPartner(t, &late)
+	if root := rootNames(t, &late); !slices.Contains(root, "partner") || !slices.Contains(root, "sister") {
+		t.Errorf("the root lists %q", root)
+	}
+	if _, err := late.tree.LoadTable("orders", "sister", "sales"); err != nil {
+		t.Error(err)
+	}
+	if _, err := late.tree.Config(""); err != nil {
+		t.Error(err)
+	}
+	late.partner.Set(t, faults.Pass)
+	eventually(t, 40*time.Second, func() error { return everyReadWorks(&late) })
+}
+
 func (s *scenario) breakPartner(t *testing.T, mode faults.Mode) {
 	t.Helper()
 	if mode == faults.Slow {

@@ -38,6 +38,7 @@ func TestOneTreeOverThreeIcefields(t *testing.T) {
 	t.Run("ForeignTokens", func(t *testing.T) { testForeignTokens(t, s) })
 	t.Run("RemotePagesAreFetchedOnce", func(t *testing.T) { testRemotePagesAreFetchedOnce(t, s) })
 	t.Run("EveryReadFails", func(t *testing.T) { testEveryReadFails(t, s.patient(t)) })
+	t.Run("PartnerThatComesLater", func(t *testing.T) { testPartnerThatComesLater(t, s) })
 	t.Run("Faults", func(t *testing.T) { testFaults(t, s) })
 	if refused := s.gate.Refused(); refused != 0 {
 		t.Errorf("%d requests reached the sister's gate without the token", refused)
