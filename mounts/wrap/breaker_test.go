@@ -74,16 +74,18 @@ func TestAnAnswerInBetweenStartsTheCountAgain(t *testing.T) {
 }
 
 func TestAClientsLeavingIsNobodysFailure(t *testing.T) {
-	s := failing(&mounts.Error{Kind: mounts.Timeout, Err: context.Canceled})
-	br, b := newTestBreaker(s)
-	ctx, leave := context.WithCancel(context.Background())
-	leave()
-	for range 10 {
-		_, _ = mounts.Invoke(ctx, b, load)
-	}
-	if br.state() != gobreaker.StateClosed || s.calls.Load() != 10 {
-		t.Errorf("%v after %d calls", br.state(), s.calls.Load())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := heeding(func(err error) error { return &mounts.Error{Kind: mounts.Timeout, Err: err} })
+		br, b := newTestBreaker(s)
+		for range 10 {
+			ctx, leave := context.WithCancel(context.Background())
+			time.AfterFunc(8*second, leave) // time enough for the backend
+			_, _ = mounts.Invoke(ctx, b, load)
+		}
+		if br.state() != gobreaker.StateClosed || s.calls.Load() != 10 {
+			t.Errorf("%v after %d calls", br.state(), s.calls.Load())
+		}
+	})
 }
 
 func TestACallersShortDeadlineIsNoFailureALongOneIs(t *testing.T) {

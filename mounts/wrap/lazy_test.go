@@ -15,18 +15,20 @@ import (
 
 func TestUntilItIsOpenALazyBackendRefusesAndThenItAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, attempts, up := answering(), 0, false
+		s := answering()
+		var attempts atomic.Int64
+		var up atomic.Bool
 		l := NewLazy(func(context.Context) (mounts.Backend, error) {
-			attempts++
-			if !up {
+			attempts.Add(1)
+			if !up.Load() {
 				return nil, &mounts.Error{Kind: mounts.Unavailable, Msg: "connection refused by 10.0.0.1"}
 			}
 			return s, nil
 		}, LazyOptions{})
 		defer l.Close()
 		synctest.Wait()
-		if attempts != 1 {
-			t.Fatalf("%d attempts at once", attempts)
+		if attempts.Load() != 1 {
+			t.Fatalf("%d attempts at once", attempts.Load())
 		}
 		for _, req := range everyRequest(mounts.Namespace{"a"}) {
 			e := is(t, ask(l, req), mounts.Unavailable)
@@ -41,7 +43,7 @@ func TestUntilItIsOpenALazyBackendRefusesAndThenItAnswers(t *testing.T) {
 		if got := l.Capabilities(); got != want {
 			t.Errorf("until opened it can %v", got.Endpoints())
 		}
-		up = true
+		up.Store(true)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if err := ask(l, commit); err != nil || !l.Opened() || l.Health(t.Context()) != nil {
