@@ -112,7 +112,7 @@ func stringMap(value jsontext.Value) (map[string]string, error) {
 	return out, err
 }
 
-// strings decodes an array of strings.
+// stringList decodes an array of strings.
 func stringList(value jsontext.Value) ([]string, error) {
 	var out []string
 	err := elements(value, func(element jsontext.Value) error {

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/mounttest/remote"
@@ -230,19 +229,6 @@ func TestOnlyNamedHeadersReachTheRemote(t *testing.T) {
 	if _, err := b.LoadTable(bad, &mounts.LoadTableRequest{Table: orders}); err != nil || b.srv.Last().Header.Get("X-Request-Id") != "" || b.srv.Last().Header.Get("X-Evil") != "" {
 		t.Errorf("a caller with control characters: %v, %v", err, b.srv.Last().Header)
 	}
-}
-
-func TestNoProxyOfTheEnvironmentIsUsed(t *testing.T) {
-	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
-	t.Setenv("ALL_PROXY", "http://127.0.0.1:1")
-	srv := serve(t, remote.Options{})
-	c, _, _ := config(srv)
-	c.Connect, c.Request = time.Second, time.Second
-	b, err := rest.Open(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Close()
 }
 
 func TestNamespacePropertiesAreNeverNil(t *testing.T) {
