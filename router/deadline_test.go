@@ -192,6 +192,23 @@ func TestABackendThatAnswersAnotherTypeIsInternal(t *testing.T) {
 	w.do("GET", "/v1/namespaces/a", "").wantError(t, 500, "InternalServerError")
 }
 
+func TestALoadWithoutMetadataIsNoAnswer(t *testing.T) {
+	_, b := scripted(func(_ context.Context, req mounts.Request) (mounts.Response, error) {
+		switch req.(type) {
+		case *mounts.PlanScanRequest:
+			return &mounts.Document{}, nil
+		case *mounts.LoadViewRequest:
+			return &mounts.View{MetadataLocation: "x"}, nil
+		}
+		return &mounts.Table{MetadataLocation: "x"}, nil
+	})
+	w := over(t, b)
+	for op, name := range map[capabilities.Op]string{capabilities.LoadTable: "InternalServerError", capabilities.LoadView: "InternalServerError",
+		capabilities.PlanScan: "InternalServerError", capabilities.CommitTable: commitStateUnknown} {
+		w.do(op.Row().Verb, "/v1"+calls()[op].path, calls()[op].body).wantError(t, 500, name)
+	}
+}
+
 func TestTheAccessLogHasWhatMattersAndNoQuery(t *testing.T) {
 	var log lines
 	_, b := scripted(func(_ context.Context, req mounts.Request) (mounts.Response, error) {

@@ -59,6 +59,8 @@
 //     representation of the table, which clients compare.
 //   - referenced-by that cannot be read is ignored.
 //   - /v1/oauth/tokens is an unknown route.
+//   - What net/http refuses before any handler sees it (a request line or header
+//     that is no HTTP, headers over its limit) is net/http's own plain 400 or 431.
 //
 // Layer: above every backend, below cmd; it imports router/middleware.
 package router

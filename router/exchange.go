@@ -141,10 +141,14 @@ func (x *exchange) answer(o reply, write func(b []byte) []byte) {
 
 // document sends a 200 that is another's bytes: metadata between a head and a
 // tail that write puts one after the other into b, returning where the tail
-// begins.
-func (x *exchange) document(o reply, middle []byte, write func(b []byte) (out []byte, tail int)) {
+// begins. Without those bytes there is no answer to give.
+func (x *exchange) document(o reply, middle []byte, write func(b []byte) (out []byte, tail int)) error {
+	if len(middle) == 0 {
+		return &mounts.Error{Kind: mounts.Internal, OutcomeUnknown: x.row.Class != capabilities.Read,
+			Err: fmt.Errorf("a backend answered %s with nothing in it", x.row.Name)}
+	}
 	if !claim(x.w) {
-		return
+		return nil
 	}
 	o.headers(x.w.Header())
 	buf := x.buffers.get()
@@ -152,6 +156,7 @@ func (x *exchange) document(o reply, middle []byte, write func(b []byte) (out []
 	*buf, tail = write(*buf)
 	x.buffers.write(x.w, x.r, http.StatusOK, body{head: (*buf)[:tail], middle: middle, tail: (*buf)[tail:]})
 	x.buffers.put(buf)
+	return nil
 }
 
 // noWarehouse is the absence of a catalog, with the names of those there are.

@@ -8,8 +8,8 @@ import (
 
 // passOn answers with a document as it is. It may hold credentials, so that it
 // is not to be stored unless whoever made it says how.
-func (x *exchange) passOn(d *mounts.Document) {
-	x.document(reply{secret: true, cacheControl: d.CacheControl}, d.Body, func(b []byte) ([]byte, int) { return b, 0 })
+func (x *exchange) passOn(d *mounts.Document) error {
+	return x.document(reply{secret: true, cacheControl: d.CacheControl}, d.Body, func(b []byte) ([]byte, int) { return b, 0 })
 }
 
 func planScan(ctx context.Context, x *exchange) error {
@@ -25,8 +25,7 @@ func planScan(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.passOn(plan)
-	return nil
+	return x.passOn(plan)
 }
 
 // plan is the id in the path: opaque, but no other than a name may look.
@@ -54,8 +53,7 @@ func fetchPlan(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.passOn(state)
-	return nil
+	return x.passOn(state)
 }
 
 func cancelPlan(ctx context.Context, x *exchange) error {
@@ -79,8 +77,7 @@ func fetchScanTasks(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.passOn(tasks)
-	return nil
+	return x.passOn(tasks)
 }
 
 func loadCredentials(ctx context.Context, x *exchange) error {
@@ -114,6 +111,5 @@ func signRequest(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.passOn(signed)
-	return nil
+	return x.passOn(signed)
 }

@@ -46,8 +46,7 @@ func loadTable(ctx context.Context, x *exchange) error {
 		x.notModified(t.ETag)
 		return nil
 	}
-	x.loaded(t)
-	return nil
+	return x.loaded(t)
 }
 
 // notModified answers 304, which has no body.
@@ -59,8 +58,8 @@ func (x *exchange) notModified(etag string) {
 }
 
 // loaded answers with a LoadTableResult.
-func (x *exchange) loaded(t *mounts.Table) {
-	x.document(reply{secret: true, etag: t.ETag}, t.Metadata, func(b []byte) ([]byte, int) {
+func (x *exchange) loaded(t *mounts.Table) error {
+	return x.document(reply{secret: true, etag: t.ETag}, t.Metadata, func(b []byte) ([]byte, int) {
 		b = appendHead(b, t.MetadataLocation)
 		tail := len(b)
 		return appendTableTail(b, t), tail
@@ -68,8 +67,8 @@ func (x *exchange) loaded(t *mounts.Table) {
 }
 
 // committed answers with a CommitTableResponse, which has no config.
-func (x *exchange) committed(t *mounts.Table) {
-	x.document(reply{secret: true, etag: t.ETag}, t.Metadata, func(b []byte) ([]byte, int) {
+func (x *exchange) committed(t *mounts.Table) error {
+	return x.document(reply{secret: true, etag: t.ETag}, t.Metadata, func(b []byte) ([]byte, int) {
 		b = appendHead(b, t.MetadataLocation)
 		tail := len(b)
 		return append(appendExtra(b, t.Extra), '}'), tail
@@ -115,8 +114,7 @@ func createTable(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.loaded(t)
-	return nil
+	return x.loaded(t)
 }
 
 func registerTable(ctx context.Context, x *exchange) error {
@@ -139,8 +137,7 @@ func registerTable(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.loaded(t)
-	return nil
+	return x.loaded(t)
 }
 
 func unregisterTable(ctx context.Context, x *exchange) error {
@@ -152,8 +149,7 @@ func unregisterTable(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.committed(t)
-	return nil
+	return x.committed(t)
 }
 
 // change is the body of a commit. Its identifier is not looked at where the path
@@ -193,8 +189,7 @@ func commitTable(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.committed(t)
-	return nil
+	return x.committed(t)
 }
 
 // maxChanges bounds the tables of one transaction.

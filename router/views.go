@@ -39,8 +39,7 @@ func loadView(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.viewed(v)
-	return nil
+	return x.viewed(v)
 }
 
 // viewExists has no backend method of its own: a load answers it.
@@ -53,8 +52,8 @@ func viewExists(ctx context.Context, x *exchange) error {
 }
 
 // viewed answers with a LoadViewResult.
-func (x *exchange) viewed(v *mounts.View) {
-	x.document(reply{secret: true}, v.Metadata, func(b []byte) ([]byte, int) {
+func (x *exchange) viewed(v *mounts.View) error {
+	return x.document(reply{secret: true}, v.Metadata, func(b []byte) ([]byte, int) {
 		b = appendHead(b, v.MetadataLocation)
 		tail := len(b)
 		b = appendMap(append(b, `,"config":`...), v.Config)
@@ -85,8 +84,7 @@ func createView(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.viewed(v)
-	return nil
+	return x.viewed(v)
 }
 
 func registerView(ctx context.Context, x *exchange) error {
@@ -109,8 +107,7 @@ func registerView(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.viewed(v)
-	return nil
+	return x.viewed(v)
 }
 
 func replaceView(ctx context.Context, x *exchange) error {
@@ -129,8 +126,7 @@ func replaceView(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.viewed(v)
-	return nil
+	return x.viewed(v)
 }
 
 func renameView(ctx context.Context, x *exchange) error {
