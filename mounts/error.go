@@ -33,6 +33,10 @@ type Error struct {
 	// OutcomeUnknown marks a write that was sent and may have been applied. It
 	// goes with the kinds Internal, Unavailable, BadGateway and Timeout.
 	OutcomeUnknown bool
+	// Answered marks a failure that the far side itself said, as a remote's 401
+	// does: the mount is reachable, whatever the kind, and breakers do not count
+	// it.
+	Answered bool
 	// Err is the cause, for logs only: its text never reaches a client.
 	Err error
 }

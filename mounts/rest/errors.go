@@ -78,6 +78,10 @@ func refusal(c call, a *answer) error {
 	said, shaped := readRefusal(a)
 	e := &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, Err: said.cause(a)}
 	e.Msg = fmt.Sprintf("the remote catalog failed (status %d)", a.status)
+	// A 4xx is about the request or the login, not about whether the remote can
+	// be reached: otherwise a client could close a mount to everybody by asking
+	// for a name that the remote's web server does not like.
+	e.Answered = a.status >= 400 && a.status < 500
 	switch {
 	case a.status == http.StatusNotFound:
 		return absence(e, said, shaped)

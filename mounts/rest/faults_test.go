@@ -92,6 +92,9 @@ func TestEveryReadTurnsEveryStatusIntoItsKind(t *testing.T) {
 			if n := srv.Count(remote.AnyOp); n != 1 {
 				t.Errorf("%s, %s: %d calls", name, op, n)
 			}
+			if refused := c.fault.Status >= 400 && c.fault.Status < 500; e.Answered != refused {
+				t.Errorf("%s, %s: answered = %v", name, op, e.Answered)
+			}
 			if t.Failed() {
 				t.Fatalf("in the case %s, %s: %v", name, op, err)
 			}

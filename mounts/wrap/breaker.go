@@ -126,7 +126,12 @@ func (b *breaker) verdict(ctx context.Context, g *gate, start time.Time, err err
 	if notSent(err) || abandoned(ctx) || ctx.Err() != nil && time.Since(start) < b.fair {
 		return errNoVerdict
 	}
-	switch mounts.AsError(err).Kind {
+	e := mounts.AsError(err)
+	if e.Answered {
+		b.trust(g)
+		return nil
+	}
+	switch e.Kind {
 	case mounts.Unavailable, mounts.BadGateway, mounts.Timeout:
 		return errCounts
 	case mounts.NoSuchNamespace, mounts.NoSuchTable, mounts.NoSuchView, mounts.NoSuchPlan, mounts.NoSuchPlanTask,

@@ -59,6 +59,14 @@ func TestAnswersThatSayNoDoNotOpenTheBreaker(t *testing.T) {
 	}
 }
 
+func TestARefusalThatTheRemoteItselfSaidDoesNotOpenTheBreaker(t *testing.T) {
+	s := failing(&mounts.Error{Kind: mounts.BadGateway, Answered: true}) // as a remote's 401 is
+	br, b := newTestBreaker(s)
+	if got := times(s, b, 20); got != 20 || br.state() != gobreaker.StateClosed {
+		t.Errorf("%d of 20 calls were sent, the breaker is %v", got, br.state())
+	}
+}
+
 func TestAnAnswerInBetweenStartsTheCountAgain(t *testing.T) {
 	s := failing(down)
 	br, b := newTestBreaker(s)
