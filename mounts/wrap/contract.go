@@ -32,7 +32,8 @@ func contract(ctx context.Context, req mounts.Request, next mounts.Handler) (res
 	return checkedResponse(req, resp)
 }
 
-// broken is the error of a backend that did not keep the contract.
+// broken is the error of a backend that did not keep the contract. cause must
+// not wrap an error of the backend, whose kind would be matched with errors.Is.
 func broken(req mounts.Request, kind mounts.Kind, cause error) *mounts.Error {
 	return &mounts.Error{Kind: kind, Op: req.Op(), Ident: req.Object(), OutcomeUnknown: changes(req),
 		Err: fmt.Errorf("the backend broke its contract: %w", cause)}
@@ -44,13 +45,13 @@ func checkedError(ctx context.Context, req mounts.Request, err error) error {
 	case !errors.As(err, &e):
 		return proper(ctx, req, err)
 	case !mayAnswer(req, e.Kind):
-		return broken(req, mounts.Internal, fmt.Errorf("%s answered with %q: %w", req.Op(), e.Kind, err))
+		return broken(req, mounts.Internal, fmt.Errorf("%s answered with %q: %v", req.Op(), e.Kind, err))
 	case e.OutcomeUnknown && !changes(req):
 		known := *e
 		known.OutcomeUnknown = false
 		return &known
 	case e.OutcomeUnknown && !uncertain(e.Kind):
-		return broken(req, mounts.Internal, fmt.Errorf("%q cannot go with an unknown outcome: %w", e.Kind, err))
+		return broken(req, mounts.Internal, fmt.Errorf("%q cannot go with an unknown outcome: %v", e.Kind, err))
 	}
 	return err
 }

@@ -131,7 +131,8 @@ func (l *Lazy) notYet() *mounts.Error {
 	e := &mounts.Error{Kind: mounts.Unavailable, RetryAfter: time.Second, Err: errNotSent,
 		Msg: "not reached since the server started and still being tried; try again later"}
 	if last := l.failed.Load(); last != nil {
-		e.Err = fmt.Errorf("%w: %w", errNotSent, last.err)
+		// Its text only: an error of opening must not be matched as one of req.
+		e.Err = fmt.Errorf("%w: %v", errNotSent, last.err)
 		e.RetryAfter = max(time.Second, time.Until(last.next))
 		if last.err.Kind == mounts.Loop {
 			e.Kind, e.Msg = mounts.Loop, last.err.Msg

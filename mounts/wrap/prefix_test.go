@@ -169,13 +169,17 @@ func TestRowsShareNoMemoryThatAnAppendCouldReach(t *testing.T) {
 		n := req.Object().Namespace
 		return &pagination.Page[mounts.Identifier]{Items: []mounts.Identifier{{Namespace: n, Name: "x"}, {Namespace: n, Name: "y"}}}, nil
 	}), "prod")
-	asked := append(make(mounts.Namespace, 0, 8), "prod", "a")
+	// As many levels as make a copy with room to spare.
+	asked := append(make(mounts.Namespace, 0, 32), "prod")
+	for len(asked) < 17 {
+		asked = append(asked, "a")
+	}
 	page, err := b.ListTables(t.Context(), &mounts.ListTablesRequest{Namespace: asked})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = append(page.Items[0].Namespace, "grown")
-	if len(page.Items[1].Namespace) != 2 || len(asked) != 2 || asked[:3][2] != "" {
-		t.Errorf("%v, %v", page.Items, asked[:3])
+	first, second := append(page.Items[0].Namespace, "first"), append(page.Items[1].Namespace, "second")
+	if first[17] != "first" || second[17] != "second" || asked[:18][17] != "" {
+		t.Errorf("%v, %v, %v", first, second, asked[:18])
 	}
 }

@@ -28,7 +28,11 @@ func TestProbesComeAtOnceAndAtTheirIntervalUntilClose(t *testing.T) {
 		if st := m.Status(); probes.Load() != 1 || st.State != mounts.Up || st.Latency != time.Millisecond || st.CheckedAt.IsZero() || st.LastError != "" {
 			t.Errorf("after %d probes: %+v", probes.Load(), st)
 		}
+		s.isHealthy(func(context.Context) error { probes.Add(1); return errors.New("x") })
 		time.Sleep(100 * second)
+		if st := m.Status(); st.State != mounts.Down || st.Latency != time.Millisecond {
+			t.Errorf("the latency of the last good probe is not kept: %+v", st)
+		}
 		if n := probes.Load(); n < 10 || n > 12 {
 			t.Errorf("%d probes in 101s", n)
 		}
@@ -55,6 +59,9 @@ func TestAFailedProbeIsSeenUntilAProbeOrACallSucceeds(t *testing.T) {
 		st := m.Status()
 		if st.State != mounts.Down || st.LastError == "" || strings.Contains(st.LastError, "10.0.0.1") {
 			t.Errorf("got %+v", st)
+		}
+		if st.Latency != 0 {
+			t.Errorf("no probe succeeded, and one took %v", st.Latency)
 		}
 		if err := ask(m.Mount().View, load); err != nil {
 			t.Fatal(err)
@@ -90,10 +97,16 @@ func TestAHungProbeIsBoundedAndNotRepeated(t *testing.T) {
 		if probes.Load() != 1 {
 			t.Errorf("%d probes hang in a backend that does not answer", probes.Load())
 		}
+		s.isHealthy(func(context.Context) error { probes.Add(1); return &mounts.Error{Kind: mounts.BadGateway} })
 		close(release)
-		time.Sleep(20 * second)
-		if st := m.Status(); st.State != mounts.Up || probes.Load() < 2 {
-			t.Errorf("after %d probes: %+v", probes.Load(), st)
+		time.Sleep(6 * second)
+		if st := m.Status(); st.State != mounts.Down || probes.Load() != 2 {
+			t.Errorf("the answer of a probe that came too late counts: %d probes, %+v", probes.Load(), st)
+		}
+		s.isHealthy(nil)
+		time.Sleep(6 * second)
+		if st := m.Status(); st.State != mounts.Up {
+			t.Errorf("got %+v", st)
 		}
 		m.Close()
 	})
@@ -167,5 +180,15 @@ func TestALazyMountIsOpeningUntilItWasReached(t *testing.T) {
 		if err := ask(m.Mount().View, load); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+func TestAClosedMountIsNotProbed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := Stack(answering(), Options{Name: "prod"})
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		m.Start() // a goroutine that nobody ends would fail the bubble
 	})
 }
