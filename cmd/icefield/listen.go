@@ -19,19 +19,26 @@ func bind(address config.Address) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	listener, err := net.Listen(address.Network, address.Address)
+	listen := net.Listen
+	if address.Network == "unix" {
+		listen = listenPrivately
+	}
+	listener, err := listen(address.Network, address.Address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("cannot listen on %s: another program, perhaps another icefield, uses this address; stop that one, or set listen in the server block of a configuration", address)
 	case err != nil:
 		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
-	if address.Network == "unix" {
-		if err := os.Chmod(address.Address, 0o600); err != nil {
-			return nil, errors.Join(fmt.Errorf("cannot protect the socket %s: %w", address, err), listener.Close())
-		}
-	}
 	return listener, nil
+}
+
+// listenPrivately makes the socket with no rights for others from the start. The
+// mask is the process's own, and nothing else makes files while a server binds.
+func listenPrivately(network, address string) (net.Listener, error) {
+	before := syscall.Umask(0o177)
+	defer syscall.Umask(before)
+	return net.Listen(network, address)
 }
 
 // clearSocket removes a socket that nobody listens on.

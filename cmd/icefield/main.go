@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -21,12 +22,34 @@ func main() {
 }
 
 // interruptible returns a context that ends with the first SIGINT or SIGTERM.
-// From then on the signals have their usual effect again, so a second one ends
-// the process at once.
+// The second one ends the process at once, as it would without us. Both come
+// through one channel, so the second is not lost however soon it follows. The
+// returned function gives the signals back.
 func interruptible(parent context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	ctx, cancel := context.WithCancel(parent)
+	signals, ended := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-signals:
+			cancel()
+		case <-ended:
+			return
+		}
+		select {
+		case again := <-signals:
+			signal.Reset(again)
+			_ = syscall.Kill(syscall.Getpid(), again.(syscall.Signal))
+		case <-ended:
+		}
+	})
+	return ctx, sync.OnceFunc(func() {
+		signal.Stop(signals)
+		close(ended)
+		watch.Wait()
+		cancel()
+	})
 }
 
 // The exit codes.

@@ -113,7 +113,7 @@ func TestServerThatIsOpeningAnswersAtOnce(t *testing.T) {
 	opened := make(chan error, 1)
 	go func() { opened <- s.open(t.Context()) }()
 	<-reached
-	for _, path := range []string{"/v1/config", "/v1/namespaces", "/ready", "/health"} {
+	for _, path := range []string{"/v1/config", "/v1/namespaces", "/ready"} {
 		status, body := get(t, http.DefaultClient, s.url()+path)
 		assert.Equal(t, http.StatusServiceUnavailable, status, path)
 		e := body["error"].(map[string]any)
@@ -121,9 +121,12 @@ func TestServerThatIsOpeningAnswersAtOnce(t *testing.T) {
 		assert.Equal(t, "ServiceUnavailableException", e["type"])
 		assert.Contains(t, e["message"], "starting")
 	}
+	status, body := get(t, http.DefaultClient, s.url()+"/health")
+	assert.Equal(t, http.StatusOK, status)
+	assert.Equal(t, "alive", body["status"])
 	close(release)
 	require.NoError(t, <-opened)
-	status, _ := get(t, http.DefaultClient, s.url()+"/ready")
+	status, _ = get(t, http.DefaultClient, s.url()+"/ready")
 	assert.Equal(t, http.StatusOK, status)
 	require.NoError(t, s.close())
 }

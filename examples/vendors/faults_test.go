@@ -29,7 +29,9 @@ func testFaults(t *testing.T, s *scenario) {
 			}
 			othersAreAsFast(t, s, usual)
 			readyNamesPartner(t, s)
-			if mode != faults.Status401 { // the remote is there and answers: that opens no breaker
+			if mode == faults.Status401 {
+				isAskedEachTime(t, s)
+			} else {
 				failsAtOnce(t, s)
 			}
 			s.partner.Set(t, faults.Pass)
@@ -293,6 +295,21 @@ func failsAtOnce(t *testing.T, s *scenario) {
 		}
 		if !strings.Contains(answer.Message, "partner") {
 			t.Errorf("a call that the breaker refused does not name partner: %q", answer.Message)
+		}
+	}
+}
+
+// isAskedEachTime asserts that the breaker stays closed: the partner is there and answers, and what it says is no.
+func isAskedEachTime(t *testing.T, s *scenario) {
+	t.Helper()
+	for attempt := range 3 * partnerFailures {
+		before := s.partner.Count()
+		answer, err := s.tree.Call(http.MethodGet, s.tree.Table("customers", "partner", "shared"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Status != http.StatusBadGateway || s.partner.Count() == before {
+			t.Fatalf("call %d was answered %v, and the partner saw %d more", attempt, answer, s.partner.Count()-before)
 		}
 	}
 }

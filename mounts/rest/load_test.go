@@ -172,6 +172,7 @@ func TestExistenceIsAskedByHEADWhereItIsOfferedAndElseByGET(t *testing.T) {
 	}{
 		"HEAD":            {func(*remote.Quirks) {}, 1, 0, mounts.NoSuchTable, 0},
 		"HEAD with 200":   {func(q *remote.Quirks) { q.HEADOk = 200 }, 1, 0, mounts.NoSuchTable, 0},
+		"HEAD of a page":  {func(q *remote.Quirks) { q.HEADHTML = true }, 1, 1, mounts.NoSuchTable, 0},
 		"HEAD not listed": {func(q *remote.Quirks) { q.NoEndpoints = true }, 0, 1, mounts.NoSuchTable, 0},
 		"HEAD refused":    {func(q *remote.Quirks) { q.NoHEAD = true }, 1, 1, mounts.NoSuchTable, 0},
 		"HEAD 501":        {func(q *remote.Quirks) { q.HEADStatus = 501 }, 1, 1, mounts.NoSuchTable, 0},

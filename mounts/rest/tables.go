@@ -2,7 +2,9 @@ package rest
 
 import (
 	"context"
+	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
@@ -85,8 +87,13 @@ func (b *Backend) TableExists(ctx context.Context, req *mounts.TableExistsReques
 			return err
 		}
 		switch a.status {
-		case http.StatusOK, http.StatusNoContent:
+		case http.StatusNoContent:
 			return nil
+		case http.StatusOK:
+			// A login or maintenance page says 200 to everything.
+			if mayBeJSON(a.header) {
+				return nil
+			}
 		case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		default:
 			return refusal(c, a)
@@ -105,4 +112,15 @@ func (b *Backend) TableExists(ctx context.Context, req *mounts.TableExistsReques
 		return broken(c, err)
 	}
 	return nil
+}
+
+// mayBeJSON reports whether an answer without a body can be a catalog's: it says
+// that it is JSON, or nothing.
+func mayBeJSON(h http.Header) bool {
+	value := h.Get("Content-Type")
+	if value == "" {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(value)
+	return err == nil && (media == "application/json" || strings.HasSuffix(media, "+json"))
 }

@@ -132,6 +132,9 @@ func (s *Server) operation(r *http.Request, c call, q Quirks) answer {
 }
 
 func found(q Quirks) answer {
+	if q.HEADHTML {
+		return answer{status: 200, header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}}
+	}
 	if q.HEADOk != 0 {
 		return answer{status: q.HEADOk}
 	}

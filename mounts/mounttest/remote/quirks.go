@@ -39,6 +39,9 @@ type Quirks struct {
 	HEADStatus int
 	// HEADOk is the status of a HEAD that succeeds: 204 if zero.
 	HEADOk int
+	// HEADHTML calls the answers to a HEAD a web page, as a login page does that
+	// says 200 to everything.
+	HEADHTML bool
 
 	// NoPaging ignores page tokens and sizes: every listing is whole.
 	NoPaging bool
