@@ -71,6 +71,10 @@ func (o observed) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("User-Agent", o.agent)
 	r.Header.Set("Accept", "application/json")
+	// Asking for a token twice does no harm, so the transport may try again when
+	// the idle connection that it took turns out to be dead. The empty value says
+	// that to package http and is not sent.
+	r.Header["Idempotency-Key"] = []string{}
 	resp, err := o.next.RoundTrip(r)
 	call := Call{Kind: kindToken, Duration: time.Since(start)}
 	if resp != nil {
