@@ -93,7 +93,9 @@ func (l *loader) storage(attr *hcl.Attribute) map[string]string {
 		return nil
 	}
 	properties := map[string]string{}
-	for key, value := range v.AsValueMap() {
+	for it := v.ElementIterator(); it.Next(); { // in the order of the keys: the same report every time
+		name, value := it.Element()
+		key := name.AsString()
 		if value.IsNull() || key == "" {
 			l.refuse(attr, "Empty value", fmt.Sprintf("The property %q has no value. Give it one or leave it out.", key))
 			continue
