@@ -55,7 +55,7 @@ func namespaceFlaw(ns mounts.Namespace) string {
 	}
 	for i, level := range ns {
 		if flaw := nameFlaw(level); flaw != "" {
-			return fmt.Sprintf("cannot be: its level %d %s", i+1, flaw)
+			return fmt.Sprintf("is not valid: its level %d %s", i+1, flaw)
 		}
 	}
 	return ""
