@@ -75,6 +75,15 @@ func NewLazy(open func(context.Context) (mounts.Backend, error), opt LazyOptions
 // Opened reports whether the backend is open.
 func (l *Lazy) Opened() bool { return l.opened.Load() != nil }
 
+// LastError says to clients why the last attempt to open failed; empty if none
+// did, or if the backend is open.
+func (l *Lazy) LastError() string {
+	if last := l.failed.Load(); last != nil && !l.Opened() {
+		return last.err.Message()
+	}
+	return ""
+}
+
 func (l *Lazy) run(ctx context.Context) {
 	defer close(l.ended)
 	pause := l.opt.First

@@ -3,6 +3,7 @@ package wrap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -140,6 +141,25 @@ func TestOneAttemptIsBoundedAndAPanicIsAFailure(t *testing.T) {
 		synctest.Wait()
 		if err := ask(l, load); err != nil || attempts != 4 {
 			t.Errorf("%d attempts, %v", attempts, err)
+		}
+	})
+}
+
+func TestTheStatusOfALazyMountTellsWhyTheLastAttemptFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempt := 0
+		l := NewLazy(func(context.Context) (mounts.Backend, error) {
+			attempt++
+			return nil, &mounts.Error{Kind: mounts.BadGateway, Msg: fmt.Sprintf("attempt %d", attempt), Err: errors.New("internal text")}
+		}, LazyOptions{})
+		m := Stack(l, Options{Name: "partner", Probe: ProbeOptions{Interval: -1}})
+		defer m.Close()
+		for _, want := range []string{"attempt 1", "attempt 2"} {
+			synctest.Wait()
+			if st := m.Status(); st.State != mounts.Opening || st.LastError != want {
+				t.Errorf("got %+v, want %s", st, want)
+			}
+			time.Sleep(time.Second)
 		}
 	})
 }

@@ -95,8 +95,11 @@ func (m *Mounted) Status() mounts.Status {
 	if last := m.prober.last.Load(); last != nil {
 		s.CheckedAt, s.Latency, s.LastError = last.at, last.latency, last.err
 	}
-	if lazy, is := m.backend.(interface{ Opened() bool }); is && !lazy.Opened() {
+	if lazy, is := m.backend.(*Lazy); is && !lazy.Opened() {
 		s.State = mounts.Opening
+		if last := lazy.LastError(); last != "" {
+			s.LastError = last // newer than the last probe's
+		}
 	} else if s.Breaker == "open" || !m.prober.up() {
 		s.State = mounts.Down
 	}
