@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
@@ -118,6 +120,27 @@ func TestWhatIsNoFileIsMissingAndWhatCannotBeReadIsNot(t *testing.T) {
 	}
 	if _, err := w.Read(ctx, w.Root().Join("loop")); err == nil || errors.Is(err, ErrMissing) {
 		t.Errorf("an unreadable file: %v", err)
+	}
+}
+
+func TestAPipeInTheWarehouseHoldsNobodyUp(t *testing.T) {
+	w := opened(t, t.TempDir(), nil)
+	l := w.Root().Join("v1.metadata.json")
+	if err := syscall.Mkfifo(strings.TrimPrefix(l.String(), "file://"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error, 1)
+	go func() {
+		_, err := w.Read(context.Background(), l)
+		read <- err
+	}()
+	select {
+	case err := <-read:
+		if !errors.Is(err, ErrMissing) {
+			t.Errorf("reading a pipe: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("reading a pipe waits for whoever writes into it")
 	}
 }
 

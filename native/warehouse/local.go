@@ -29,7 +29,8 @@ func openLocal(root Location) (files, error) {
 func (local) name(l Location) string { return filepath.FromSlash("/" + l.path()) }
 
 func (f local) read(_ context.Context, l Location, limit int64) ([]byte, error) {
-	file, err := os.Open(f.name(l))
+	// Without O_NONBLOCK the opening of a pipe waits for whoever writes into it.
+	file, err := os.OpenFile(f.name(l), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, missing(err)
 	}
@@ -39,7 +40,7 @@ func (f local) read(_ context.Context, l Location, limit int64) ([]byte, error) 
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		// A pipe would hang, and a folder is no file.
+		// A pipe or device may never end, and a folder is no file.
 		return nil, ErrMissing
 	case info.Size() > limit:
 		return nil, ErrTooLarge
