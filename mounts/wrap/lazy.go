@@ -39,6 +39,7 @@ type Lazy struct {
 	failed atomic.Pointer[failure]
 
 	stop  context.CancelFunc
+	tried chan struct{} // closed after the first attempt
 	ended chan struct{}
 	once  sync.Once
 	err   error
@@ -66,7 +67,7 @@ func NewLazy(open func(context.Context) (mounts.Backend, error), opt LazyOptions
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	l := &Lazy{opt: opt, open: open, stop: stop, ended: make(chan struct{})}
+	l := &Lazy{opt: opt, open: open, stop: stop, tried: make(chan struct{}), ended: make(chan struct{})}
 	l.Backend = mounts.Dispatch(l.handle, lazyLife{l})
 	go l.run(ctx)
 	return l
@@ -86,6 +87,8 @@ func (l *Lazy) LastError() string {
 
 func (l *Lazy) run(ctx context.Context) {
 	defer close(l.ended)
+	tried := sync.OnceFunc(func() { close(l.tried) })
+	defer tried()
 	pause := l.opt.First
 	for {
 		b, err := l.attempt(ctx)
@@ -101,6 +104,7 @@ func (l *Lazy) run(ctx context.Context) {
 		// do not try together.
 		wait := pause - rand.N(pause/4+1)
 		l.failed.Store(&failure{err: mounts.AsError(err), next: time.Now().Add(wait)})
+		tried()
 		l.opt.Logger.Warn("mount cannot be opened, trying again", "error", err, "in", wait)
 		timer := time.NewTimer(wait)
 		select {
@@ -162,8 +166,13 @@ func (life lazyLife) Capabilities() capabilities.Set {
 }
 
 // Health implements mounts.Lifecycle: until the backend is open it is the error
-// of the last attempt.
+// of the last attempt. It waits for the first one, so that a mount that opens at
+// once is never said to be down.
 func (life lazyLife) Health(ctx context.Context) error {
+	select {
+	case <-life.l.tried:
+	case <-ctx.Done():
+	}
 	if b := life.l.opened.Load(); b != nil {
 		return (*b).Health(ctx)
 	}

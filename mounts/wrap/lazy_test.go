@@ -59,6 +59,33 @@ func TestUntilItIsOpenALazyBackendRefusesAndThenItAnswers(t *testing.T) {
 	})
 }
 
+func TestHealthWaitsForTheFirstAttemptToOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := answering()
+		l := NewLazy(func(context.Context) (mounts.Backend, error) {
+			time.Sleep(time.Second)
+			return s, nil
+		}, LazyOptions{})
+		defer l.Close()
+		m := Stack(l, Options{Name: "prod"})
+		defer m.Close()
+		m.Start()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if status := m.Status(); status.State != mounts.Up || status.LastError != "" {
+			t.Errorf("a second after it opened: %+v", status)
+		}
+		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		never := NewLazy(func(ctx context.Context) (mounts.Backend, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, LazyOptions{Attempt: time.Hour})
+		defer never.Close()
+		is(t, never.Health(impatient), mounts.Unavailable)
+	})
+}
+
 func TestOpeningBacksOffUpToABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Time
