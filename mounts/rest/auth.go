@@ -95,11 +95,17 @@ func (b bearer) renew(ctx context.Context, refused string) (string, bool, error)
 
 func (bearer) close() {}
 
+// maxLogin bounds a token; no server takes larger headers.
+const maxLogin = 64 << 10
+
 // checkToken refuses what cannot stand in a header. The error holds no byte of
 // the token.
 func checkToken(token string) error {
-	if token == "" {
+	switch {
+	case token == "":
 		return errors.New("the token is empty")
+	case len(token) > maxLogin:
+		return fmt.Errorf("the token is longer than %d bytes", maxLogin)
 	}
 	for i := range len(token) {
 		if token[i] <= ' ' || token[i] >= 0x7f {

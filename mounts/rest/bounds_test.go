@@ -2,10 +2,13 @@ package rest
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/icefield/icefield/mounts"
 )
 
 func TestNoProxyOfTheEnvironmentIsUsed(t *testing.T) {
@@ -28,6 +31,57 @@ func TestAMoveNeverGivesUpHTTPS(t *testing.T) {
 	}
 	if err := checkMove("http://catalog.example", "https://catalog.example"); err != nil {
 		t.Errorf("an upgrade: %v", err)
+	}
+}
+
+func TestAnObjectOfEndlessMembersIsRefusedBeforeItsNamesFillTheMemory(t *testing.T) {
+	object := func(members int) string {
+		var b strings.Builder
+		b.WriteString(`{"namespaces":[],"identifiers":[]`)
+		for i := 2; i < members; i++ {
+			fmt.Fprintf(&b, `,"%x":"1"`, i)
+		}
+		return b.String() + "}"
+	}
+	flat := strings.NewReplacer(`[]`, `"1"`)
+	for members, ok := range map[int]bool{maxMembers: true, maxMembers + 1: false} {
+		answer := object(members)
+		config := flat.Replace(answer)
+		for what, read := range map[string]func() error{
+			"a listing": func() error { _, _, err := readPage([]byte(answer), "namespaces", childOf(nil)); return err },
+			"a row": func() error {
+				_, err := named(mounts.Namespace{"a"})([]byte(answer[:len(answer)-1] + `,"name":"t"}`))
+				return err
+			},
+			"the settings": func() error { _, err := readSettings([]byte(answer)); return err },
+			"a setting":    func() error { _, err := readSettings([]byte(`{"overrides":` + config + `}`)); return err },
+		} {
+			fits := ok && what != "a row" // it has one more
+			if err := read(); (err == nil) != fits {
+				t.Errorf("%s of %d members: %v", what, members, err)
+			}
+		}
+	}
+}
+
+func TestARowOfEndlessLevelsIsReadNoFurtherThanItCounts(t *testing.T) {
+	row := []byte(`[` + strings.Repeat(`"",`, 1<<16) + `""]`)
+	var err error
+	cost := testing.AllocsPerRun(1, func() { _, err = childOf(mounts.Namespace{"a"})(row) })
+	if err == nil || cost > 100 {
+		t.Errorf("%v after %v allocations", err, cost)
+	}
+}
+
+func TestWhatAnAnswerWouldPutIntoEveryRequestIsBounded(t *testing.T) {
+	if err := checkMove("http://catalog.example", "http://catalog.example/"+strings.Repeat("x", maxURI)); err == nil || len(err.Error()) > 200 {
+		t.Errorf("an endless address: %v", err)
+	}
+	if err := checkToken(strings.Repeat("x", maxLogin)); err != nil {
+		t.Errorf("a large token: %v", err)
+	}
+	if err := checkToken(strings.Repeat("x", maxLogin+1)); err == nil || len(err.Error()) > 200 {
+		t.Errorf("an endless token: %v", err)
 	}
 }
 

@@ -11,9 +11,13 @@ import (
 
 var errWrongType = errors.New("wrong type")
 
+// maxMembers bounds the members of one object: their names are kept, and cost
+// several times what they cost the remote to send.
+const maxMembers = 1 << 16
+
 // members visits the members of a JSON object without looking into their
 // values, which alias body. The body must be one object and nothing else; a
-// member that stands twice is an error. Nesting is bounded by jsontext (10,000
+// member that stands twice is an error, and so are more than maxMembers. Nesting is bounded by jsontext (10,000
 // levels); what stands inside the values is not checked for duplicates.
 func members(body []byte, visit func(name string, value jsontext.Value) error) error {
 	dec := decoder(body)
@@ -29,6 +33,9 @@ func members(body []byte, visit func(name string, value jsontext.Value) error) e
 		token, err := dec.ReadToken()
 		if err != nil {
 			return err
+		}
+		if len(seen) == maxMembers {
+			return errors.New("too many members in one object")
 		}
 		name := token.String()
 		if _, twice := seen[name]; twice {
@@ -112,10 +119,13 @@ func stringMap(value jsontext.Value) (map[string]string, error) {
 	return out, err
 }
 
-// stringList decodes an array of strings.
-func stringList(value jsontext.Value) ([]string, error) {
+// stringList decodes an array of at most so many strings.
+func stringList(value jsontext.Value, most int) ([]string, error) {
 	var out []string
 	err := elements(value, func(element jsontext.Value) error {
+		if len(out) == most {
+			return errors.New("the list is too long")
+		}
 		text, ok := stringValue(element)
 		if !ok {
 			return errWrongType

@@ -61,6 +61,8 @@ func lost(ctx, callCtx context.Context, c call, err error, connected bool) error
 		e.Msg = "the remote catalog cannot be reached; nothing was sent, try again later"
 	case errors.Is(err, errTooLarge):
 		e.Msg = "the remote catalog's answer is larger than this mount allows"
+	case errors.Is(err, errEncoding):
+		e.Msg = "the remote catalog's answer is compressed in a way that was not asked for"
 	default:
 		e.Msg = "the remote catalog's answer broke off or was not HTTP"
 	}

@@ -110,7 +110,7 @@ func readPage[R any](body []byte, member string, row func(jsontext.Value) (R, er
 // the parent, with its full path.
 func childOf(parent mounts.Namespace) func(jsontext.Value) (mounts.Namespace, error) {
 	return func(value jsontext.Value) (mounts.Namespace, error) {
-		levels, err := stringList(value)
+		levels, err := stringList(value, len(parent)+1)
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func negotiate(ctx context.Context, k *client, c Config) (*settings, error) {
 	}
 	s, err := said.merge(c)
 	if err != nil {
-		return nil, &mounts.Error{Kind: mounts.BadGateway, Err: err, Msg: "the remote catalog's configuration cannot be used: " + err.Error()}
+		return nil, &mounts.Error{Kind: mounts.BadGateway, Msg: "the remote catalog's configuration cannot be used: " + err.Error()}
 	}
 	return s, nil
 }
@@ -169,9 +169,15 @@ func (c *configAnswer) merge(own Config) (*settings, error) {
 	return s, nil
 }
 
+// maxURI bounds the address that a remote names: it begins every request's.
+const maxURI = 2 << 10
+
 // checkMove says why a remote's `uri` is not followed, or nil. Whoever controls
 // it would be sent the mount's login.
 func checkMove(from, to string) error {
+	if len(to) > maxURI {
+		return fmt.Errorf("it is longer than %d bytes", maxURI)
+	}
 	if _, err := checkURL("uri", to); err != nil {
 		return err
 	}

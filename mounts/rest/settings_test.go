@@ -41,7 +41,9 @@ func TestAPrefixThatLeavesItsPlaceIsRefused(t *testing.T) {
 		srv.Tune(func(q *remote.Quirks) { q.Prefix = prefix })
 		c, _, _ := config(srv)
 		_, err := rest.Open(context.Background(), c)
-		wantKind(t, err, mounts.BadGateway)
+		if e := wantKind(t, err, mounts.BadGateway); strings.Count(e.Error(), "its prefix") != 1 {
+			t.Errorf("the error says it other than once: %v", e)
+		}
 	}
 }
 
