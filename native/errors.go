@@ -63,6 +63,10 @@ func fault(err error) *mounts.Error {
 		e.Kind = mounts.Unavailable
 		e.Msg = "the registry is closed, as in a restart; nothing was done, try again later"
 	}
+	if errors.Is(err, store.ErrStopped) {
+		e.Kind = mounts.Unavailable
+		e.Msg = "the registry could not write to its disk and stopped, so that no change is lost; nothing was done. Look at its disk, then restart the server"
+	}
 	if e.OutcomeUnknown {
 		e.Msg = "the registry did not say whether the change was made; load {object} to see"
 	}

@@ -23,6 +23,9 @@ var (
 	ErrMoved = errors.New("the pointer moved")
 	// ErrClosed is a store that was closed; nothing was done.
 	ErrClosed = errors.New("the store is closed")
+	// ErrStopped is a store that could not make a change durable and has done
+	// nothing since. It has to be opened again.
+	ErrStopped = errors.New("the store stopped after a failed write")
 	// ErrOutcomeUnknown is an Update that may have been applied.
 	ErrOutcomeUnknown = errors.New("the outcome of the transaction is unknown")
 )

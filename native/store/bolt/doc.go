@@ -4,7 +4,8 @@
 //
 // Everything is durable when Update returns. Writers that wait at the same time
 // share one transaction and so one flush to disk; nobody waits for company. A
-// closure that fails, or panics, fails alone.
+// closure that fails, or panics, fails alone. After a flush that failed the store
+// stops, for readers too: see store.ErrStopped.
 //
 // It is not a store for several replicas: the file is locked, and a second
 // process is told so within about a second.

@@ -1,8 +1,11 @@
 package bolt
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"runtime/debug"
+	"syscall"
 
 	"go.etcd.io/bbolt"
 
@@ -35,6 +38,10 @@ func (s *Store) commit(group []*write) {
 
 // together reports false, with nothing done, if the group must be split.
 func (s *Store) together(group []*write) bool {
+	if err := s.stopped(); err != nil {
+		answerAll(group, err)
+		return true
+	}
 	btx, err := s.db.Begin(true)
 	if err != nil {
 		answerAll(group, closedError(err))
@@ -54,7 +61,11 @@ func (s *Store) together(group []*write) bool {
 		rollback(btx)
 		return true
 	}
-	if err := btx.Commit(); err != nil {
+	if err := s.durable(btx); err != nil {
+		rollback(btx)
+		if !diskFull(err) {
+			s.stop(err)
+		}
 		for _, w := range group {
 			if w.err == nil {
 				w.err = fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err)
@@ -65,6 +76,31 @@ func (s *Store) together(group []*write) bool {
 		}
 	}
 	return true
+}
+
+// stop ends the store's work after a failed commit. What the commit wrote may be
+// in the system's memory and never reach the disk, whatever a later flush says:
+// one that builds on it could be lost after it was answered, and a reader would
+// take for certain what is not.
+func (s *Store) stop(cause error) {
+	s.failure.CompareAndSwap(nil, &cause)
+}
+
+// stopped is nil, or why nothing can be done any more.
+func (s *Store) stopped() error {
+	if cause := s.failure.Load(); cause != nil {
+		return fmt.Errorf("bolt: %s: %w: %w", s.path, store.ErrStopped, *cause)
+	}
+	return nil
+}
+
+// diskFull reports a write that the file system refused for want of room, before
+// anything was flushed: pages in use were not touched, so the store can go on
+// when there is room again. A failed flush is another matter, also for want of
+// room.
+func diskFull(err error) bool {
+	var refused *fs.PathError
+	return errors.As(err, &refused) && refused.Op == "write" && errors.Is(refused, syscall.ENOSPC)
 }
 
 func (s *Store) alone(w *write) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -38,6 +39,9 @@ type Store struct {
 	path  string
 	db    *bbolt.DB
 	queue *queue
+	// durable commits a transaction; tests put failures of the disk in its place.
+	durable func(*bbolt.Tx) error
+	failure atomic.Pointer[error]
 }
 
 var _ store.Store = (*Store)(nil)
@@ -50,7 +54,7 @@ func Open(path string) (store.Store, error) {
 	if path == "" {
 		return nil, errors.New("bolt: no file was named; give the catalog a file, as in bolt:///var/lib/icefield/catalog.db")
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := makeDirs(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("bolt: cannot create the folder of the registry file: %w", err)
 	}
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockTimeout, FreelistType: bbolt.FreelistMapType})
@@ -60,7 +64,7 @@ func Open(path string) (store.Store, error) {
 	if err := prepare(db, path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &Store{path: path, db: db, queue: newQueue()}
+	s := &Store{path: path, db: db, queue: newQueue(), durable: (*bbolt.Tx).Commit}
 	go s.queue.run(s.commit)
 	return s, nil
 }
@@ -75,8 +79,39 @@ func openError(path string, err error) error {
 	return fmt.Errorf("bolt: cannot open the registry file %s: %w", path, err)
 }
 
+// makeDirs creates a folder and those above it, and flushes the name of each:
+// a file that is on disk is lost with a folder that is not.
+func makeDirs(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	above := filepath.Dir(dir)
+	if above != dir {
+		if err := makeDirs(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	} else if info, err := os.Stat(dir); err != nil {
+		return err
+	} else if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", dir)
+	}
+	return syncDir(above)
+}
+
+func syncDir(name string) error {
+	dir, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
 // prepare creates the buckets of a new file, flushes its name to disk, and
-// checks the format of an old one.
+// checks the format of an old one. An old file is flushed too: what a process
+// that was killed left in the system's memory is read from now on.
 func prepare(db *bbolt.DB, path string) error {
 	fresh := false
 	err := db.Update(func(tx *bbolt.Tx) error {
@@ -97,19 +132,21 @@ func prepare(db *bbolt.DB, path string) error {
 		}
 		return tx.Bucket(bucketMeta).Put(keyFormat, []byte{format})
 	})
-	if err != nil || !fresh {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	if !fresh {
+		return db.Sync()
+	}
+	return syncDir(filepath.Dir(path))
 }
 
 // View implements store.Store.
 func (s *Store) View(ctx context.Context, f func(store.Tx) error) error {
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.stopped(); err != nil {
 		return err
 	}
 	btx, err := s.db.Begin(false)
