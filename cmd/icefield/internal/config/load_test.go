@@ -82,6 +82,30 @@ func TestJSONSyntaxMeansTheSameAsNativeSyntax(t *testing.T) {
 	assert.ElementsMatch(t, native.Mounts, json.Mounts)
 }
 
+func TestAByteOrderMarkAndDOSLinesAreNoMistake(t *testing.T) {
+	for _, name := range []string{"minimal.hcl", "full.hcl.json"} {
+		plain, err := os.ReadFile(filepath.Join("testdata/good", name))
+		require.NoError(t, err)
+		dos := append([]byte("\ufeff"), bytes.ReplaceAll(plain, []byte("\n"), []byte("\r\n"))...)
+		want, _ := Parse(filepath.Join("testdata/good", name), plain, environment)
+		got, report := Parse(filepath.Join("testdata/good", name), dos, environment)
+		require.False(t, report.HasErrors(), text(t, report))
+		assert.Equal(t, want, got)
+	}
+}
+
+func TestBracketsWithoutEndAreAMistakeAndNoCrash(t *testing.T) {
+	const many = 1 << 20
+	for name, garbage := range map[string]string{
+		"a.hcl": "x = " + strings.Repeat("[", many), "b.hcl": "x = " + strings.Repeat("(", many), "c.hcl": strings.Repeat("a {\n", many),
+		"d.hcl.json": strings.Repeat(`{"a":`, many), "e.hcl.json": strings.Repeat(`]`, 10) + strings.Repeat(`[`, many),
+	} {
+		cfg, report := Parse(name, []byte(garbage), environment)
+		assert.Nil(t, cfg)
+		assert.Contains(t, text(t, report), name+" opens more than 1000 brackets", name)
+	}
+}
+
 func TestEverySettingArrives(t *testing.T) {
 	cfg, report := Load("testdata/good/full.hcl", environment)
 	require.NotNil(t, cfg, text(t, report))

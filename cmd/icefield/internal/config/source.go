@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 const (
 	maxFile  = 4 << 20
 	maxFiles = 1000
+	maxDepth = 1000
 )
 
 // sources reads what path names: a file, or every configuration file of a
@@ -43,14 +45,40 @@ func sources(parser *hclparse.Parser, path string) (files []*hcl.File, names []s
 }
 
 func parse(parser *hclparse.Parser, name string, text []byte) (*hcl.File, hcl.Diagnostics) {
+	if tooDeep(text) {
+		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unreadable configuration",
+			Detail: fmt.Sprintf("%s opens more than %d brackets inside one another. Is it a configuration, and is a closing one missing?", name, maxDepth)}}
+	}
 	if strings.HasSuffix(name, ".json") {
-		return parser.ParseJSON(text, name)
+		// Some editors begin a file with a byte order mark. HCL's native syntax
+		// allows it, its JSON does not.
+		return parser.ParseJSON(bytes.TrimPrefix(text, []byte("\ufeff")), name)
 	}
 	return parser.ParseHCL(text, name)
 }
 
+// tooDeep reports a text that the parsers, which recurse, would fail on for want
+// of stack or take minutes for. It counts brackets wherever they stand.
+func tooDeep(text []byte) bool {
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '{', '[', '(':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case '}', ']', ')':
+			depth = max(0, depth-1)
+		}
+	}
+	return false
+}
+
 // fileNames lists the files to read, or says why there are none.
 func fileNames(path string) (names []string, problem string) {
+	if path == "" {
+		return nil, "The path is empty. Name a configuration file, or a folder that holds *.hcl or *.hcl.json files."
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Sprintf("Cannot read %s: %s. Name a configuration file, or a folder that holds *.hcl or *.hcl.json files.", path, readProblem(err))
