@@ -63,6 +63,19 @@ func TestMisuseExitsWithTwoAndSaysHowToUseIt(t *testing.T) {
 	assert.Contains(t, stderr, "check", "no suggestion for a misspelt command")
 }
 
+func TestAnEmptyConfigIsNotTheEmbeddedCatalog(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // should it serve, it ends at once
+	var out, errs bytes.Buffer
+	assert.Equal(t, exitFailed, run(ctx, []string{"serve", "--config", ""}, &out, &errs))
+	assert.Contains(t, errs.String(), "The path is empty. Name a configuration file")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+}
+
 func TestHelpIsASuccess(t *testing.T) {
 	code, stdout, _ := cli(t)
 	assert.Equal(t, exitOK, code)

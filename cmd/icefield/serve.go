@@ -34,7 +34,9 @@ server at once.`,
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
 		var cfg *config.Config
 		var report *config.Report
-		if *path == "" {
+		// An empty path is most likely a variable that is not set: what was meant to
+		// be served is not the embedded catalog.
+		if !cmd.Flags().Changed("config") {
 			cfg, report = config.Parse("embedded.hcl", []byte(embedded), config.Options{})
 		} else {
 			cfg, report = config.Load(*path, config.Options{})
