@@ -6,8 +6,8 @@ import (
 )
 
 // cache keeps metadata documents by location within a number of bytes, the
-// least recently used going first. A location's bytes never change, so nothing
-// is ever invalidated. A nil cache holds nothing.
+// least recently used going first. A location's bytes never change while a
+// pointer holds it, so a commit invalidates nothing. A nil cache holds nothing.
 type cache struct {
 	mu     sync.Mutex
 	room   int64
@@ -75,7 +75,7 @@ func (c *cache) put(key cacheKey, content []byte) {
 	}
 }
 
-// forget drops a file that was deleted.
+// forget drops a file that was deleted, or that others may have written anew.
 func (c *cache) forget(location string) {
 	if c == nil {
 		return

@@ -34,7 +34,7 @@ func (b *Backend) CommitTable(ctx context.Context, req *mounts.CommitTableReques
 	if err != nil {
 		return nil, fail(req, err)
 	}
-	return b.present(done[0].location, done[0].metadata, mounts.SnapshotsAll), nil
+	return b.present(done[0].object, done[0].metadata, mounts.SnapshotsAll), nil
 }
 
 // CommitTransaction implements mounts.Backend. A transaction without changes
@@ -71,6 +71,8 @@ type attempt struct {
 	req *mounts.CommitTableRequest
 	// base is nil for a table that does not exist yet.
 	base *commit.Base
+	// object is the pointer's record: what was read, then what was written.
+	object store.Object
 	// metadata and location are the base's own for a change of nothing.
 	metadata []byte
 	location string
@@ -142,6 +144,14 @@ func (b *Backend) try(ctx context.Context, changes []*mounts.CommitTableRequest)
 		b.remove(ctx, written...)
 		return nil, err
 	}
+	for _, a := range attempts {
+		switch {
+		case a.base == nil:
+			a.object = newTable(a.req.Table, a.location)
+		case a.changed:
+			a.object.Location = a.location
+		}
+	}
 	err = b.swap(ctx, written, func(tx store.Tx, who store.By) error { return swapAll(tx, attempts, who) })
 	if err != nil {
 		return nil, err
@@ -166,7 +176,7 @@ func (b *Backend) readAll(ctx context.Context, changes []*mounts.CommitTableRequ
 			o, err := tableIn(tx, change.Table)
 			switch {
 			case err == nil:
-				attempts[i].base = &commit.Base{Location: o.Location}
+				attempts[i].base, attempts[i].object = &commit.Base{Location: o.Location}, o
 			case errors.Is(err, mounts.NoSuchTable):
 				taken[i] = free(tx, change.Table)
 			default:
@@ -301,7 +311,7 @@ func swapAll(tx store.Tx, attempts []*attempt, who store.By) error {
 		switch {
 		case !a.changed:
 		case a.base == nil:
-			_, err = tx.Create(newTable(a.req.Table, a.location), who)
+			_, err = tx.Create(a.object, who)
 		default:
 			_, err = tx.Swap(a.req.Table, a.base.Location, a.location, who)
 		}

@@ -60,18 +60,19 @@ func (b *Backend) create(ctx context.Context, req *mounts.CreateTableRequest) (*
 	if err != nil {
 		return nil, err
 	}
+	o := newTable(id, file)
 	err = b.swap(ctx, []string{file}, func(tx store.Tx, who store.By) error {
 		if err := free(tx, id); err != nil {
 			return err
 		}
-		_, err := tx.Create(newTable(id, file), who)
+		_, err := tx.Create(o, who)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	b.cache.put(cacheKey{location: file}, doc)
-	return b.present(file, doc, mounts.SnapshotsAll), nil
+	return b.present(o, doc, mounts.SnapshotsAll), nil
 }
 
 func newTable(id mounts.Identifier, location string) store.Object {
@@ -137,23 +138,27 @@ func (b *Backend) register(ctx context.Context, req *mounts.RegisterTableRequest
 		return nil, err
 	}
 	location := file.String()
-	err = b.swap(ctx, nil, func(tx store.Tx, who store.By) error {
+	var o store.Object
+	err = b.swap(ctx, nil, func(tx store.Tx, who store.By) (err error) {
 		if err := usable(tx); err != nil {
 			return err
 		}
-		now, err := tx.Object(id)
+		o, err = tx.Object(id)
 		if errors.Is(err, store.ErrNotFound) {
-			_, err = tx.Create(newTable(id, location), who)
+			o, err = tx.Create(newTable(id, location), who)
 			return err
-		} else if err != nil || now.Location == location {
+		} else if err != nil || o.Location == location {
 			return err
 		}
-		_, err = tx.Swap(id, now.Location, location, who)
+		o, err = tx.Swap(id, o.Location, location, who)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	// Unlike the names of files written here this one may have been used before,
+	// by a table that is gone.
+	b.cache.forget(location)
 	b.cache.put(cacheKey{location: location}, doc)
-	return b.present(location, doc, mounts.SnapshotsAll), nil
+	return b.present(o, doc, mounts.SnapshotsAll), nil
 }

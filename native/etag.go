@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/native/store"
 )
 
 // tagger makes entity tags. A tag stands for one representation of one metadata
-// file: the mode it was loaded in, and the storage hints that go with it, which
-// an operator may change.
+// file of one table: the mode it was loaded in, and the storage hints that go
+// with it, which an operator may change. The table counts because one that was
+// dropped, and another registered later, may have had files of the same name.
 type tagger struct{ hints string }
 
 func newTagger(hints map[string]string) tagger {
@@ -23,9 +25,9 @@ func newTagger(hints map[string]string) tagger {
 	return tagger{b.String()}
 }
 
-func (t tagger) tag(location string, mode mounts.Snapshots) string {
+func (t tagger) tag(table store.Object, mode mounts.Snapshots) string {
 	text := make([]byte, 0, 512)
-	text = append(append(append(append(append(text, mode...), 0), location...), 0), t.hints...)
+	text = append(append(append(append(append(append(text, mode...), 0), table.ID[:]...), table.Location...), 0), t.hints...)
 	sum := sha256.Sum256(text)
 	var quoted [34]byte
 	quoted[0], quoted[33] = '"', '"'

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/native/store"
 )
 
 func TestTheCacheStaysWithinItsBytesAndKeepsWhatIsUsed(t *testing.T) {
@@ -119,5 +121,15 @@ func TestOpenRefusesWhatCannotWork(t *testing.T) {
 		if b, err := Open(context.Background(), cfg); err == nil || b != nil {
 			t.Errorf("%s: %v, %v", what, b, err)
 		}
+	}
+}
+
+func TestAStoppedStoreIsUnavailableAndSaysWhatToDo(t *testing.T) {
+	e := fault(fmt.Errorf("bolt: catalog.db: %w: input/output error", store.ErrStopped))
+	if e.Kind != mounts.Unavailable || e.OutcomeUnknown {
+		t.Errorf("%v, outcome unknown: %v", e.Kind, e.OutcomeUnknown)
+	}
+	if text := e.Message(); !strings.Contains(text, "nothing was done") || strings.Contains(text, "catalog.db") {
+		t.Error(text)
 	}
 }

@@ -62,11 +62,11 @@ func (b *Backend) LoadTable(ctx context.Context, req *mounts.LoadTableRequest) (
 		return nil, fail(req, err)
 	}
 	if req.IfNoneMatch != "" {
-		if tag := b.tags.tag(o.Location, mode); matches(req.IfNoneMatch, tag) {
+		if tag := b.tags.tag(o, mode); matches(req.IfNoneMatch, tag) {
 			return &mounts.Table{ETag: tag, NotModified: true}, nil
 		}
 	}
-	loaded, err := b.answer(ctx, o.Location, mode)
+	loaded, err := b.answer(ctx, o, mode)
 	if errors.Is(err, mounts.MetadataMissing) {
 		loaded, err = b.answerAgain(ctx, req.Table, o, mode, err)
 	}
@@ -86,20 +86,20 @@ func (b *Backend) answerAgain(ctx context.Context, id mounts.Identifier, read st
 	if now.Location == read.Location {
 		return nil, lost
 	}
-	return b.answer(ctx, now.Location, mode)
+	return b.answer(ctx, now, mode)
 }
 
 // answer is the table that a pointer leads to.
-func (b *Backend) answer(ctx context.Context, location string, mode mounts.Snapshots) (*mounts.Table, error) {
-	doc, err := b.document(ctx, location, mode)
+func (b *Backend) answer(ctx context.Context, o store.Object, mode mounts.Snapshots) (*mounts.Table, error) {
+	doc, err := b.document(ctx, o.Location, mode)
 	if err != nil {
 		return nil, err
 	}
-	return b.present(location, doc, mode), nil
+	return b.present(o, doc, mode), nil
 }
 
-func (b *Backend) present(location string, doc []byte, mode mounts.Snapshots) *mounts.Table {
-	return &mounts.Table{MetadataLocation: location, Metadata: doc, Config: b.warehouse.ClientHints(), ETag: b.tags.tag(location, mode)}
+func (b *Backend) present(o store.Object, doc []byte, mode mounts.Snapshots) *mounts.Table {
+	return &mounts.Table{MetadataLocation: o.Location, Metadata: doc, Config: b.warehouse.ClientHints(), ETag: b.tags.tag(o, mode)}
 }
 
 // TableExists implements mounts.Backend; storage is not asked.
@@ -188,7 +188,7 @@ func (b *Backend) UnregisterTable(ctx context.Context, req *mounts.UnregisterTab
 		if err != nil {
 			return nil, fail(req, err)
 		}
-		table, err := b.answer(ctx, read.Location, mounts.SnapshotsAll)
+		table, err := b.answer(ctx, read, mounts.SnapshotsAll)
 		if err != nil {
 			return nil, fail(req, err)
 		}

@@ -194,7 +194,8 @@ func TestConditionalLoadsAreAnsweredFromThePointerAlone(t *testing.T) {
 func TestATagChangesWithWhatEnginesAreTold(t *testing.T) {
 	one := newTagger(map[string]string{"s3.endpoint": "http://a"})
 	two := newTagger(map[string]string{"s3.endpoint": "http://b"})
-	if one.tag("l", mounts.SnapshotsAll) == two.tag("l", mounts.SnapshotsAll) {
+	table := store.Object{Location: "l"}
+	if one.tag(table, mounts.SnapshotsAll) == two.tag(table, mounts.SnapshotsAll) {
 		t.Error("a client would keep the old endpoint for ever")
 	}
 }
@@ -305,6 +306,53 @@ func TestRenameMovesTheTableOrNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.commit(setProperties(ident("n", "b"), map[string]string{"k": "v"}))
+}
+
+// Hadoop's catalog calls every table's first file v1.metadata.json, so a table
+// that is dropped, deleted and written anew has it again.
+func TestARegisteredFileIsReadAnewThoughOneOfThatNameWasKnown(t *testing.T) {
+	f := newFixture(t)
+	ctx := context.Background()
+	f.namespace("a")
+	id := ident("t", "a")
+	path := filepath.Join(f.dir, "v1.metadata.json")
+	put := func(origin string) *mounts.Table {
+		t.Helper()
+		doc := f.commit(setProperties(ident("source", "a"), map[string]string{"origin": origin})).Metadata
+		if err := os.WriteFile(path, doc, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		table, err := f.RegisterTable(ctx, &mounts.RegisterTableRequest{Namespace: id.Namespace, Name: id.Name, MetadataLocation: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	f.table(ident("source", "a"))
+	before := put("old")
+	for _, mode := range []mounts.Snapshots{mounts.SnapshotsAll, mounts.SnapshotsRefs} {
+		if _, err := f.LoadTable(ctx, &mounts.LoadTableRequest{Table: id, Snapshots: mode}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.DropTable(ctx, &mounts.DropTableRequest{Table: id}); err != nil {
+		t.Fatal(err)
+	}
+	after := put("new")
+	for _, mode := range []mounts.Snapshots{mounts.SnapshotsAll, mounts.SnapshotsRefs} {
+		loaded, err := f.LoadTable(ctx, &mounts.LoadTableRequest{Table: id, Snapshots: mode, IfNoneMatch: before.ETag})
+		if err != nil || loaded.NotModified || properties(t, loaded.Metadata)["origin"] != "new" {
+			t.Errorf("snapshots=%s: %v, not modified: %v, %.300s", mode, err, loaded.NotModified, loaded.Metadata)
+		}
+	}
+	if loaded := f.load(id); loaded.ETag != after.ETag {
+		t.Error("register and load give different tags")
+	}
+	if got := f.commit(setProperties(id, map[string]string{"x": "y"})); properties(t, got.Metadata)["origin"] != "new" {
+		t.Error("a commit was built on the old file")
+	} else if loaded := f.load(id); loaded.ETag != got.ETag {
+		t.Error("commit and load give different tags")
+	}
 }
 
 func TestRegisterTakesOnlyValidMetadataInsideTheWarehouse(t *testing.T) {
