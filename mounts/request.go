@@ -114,6 +114,20 @@ type CommitTableRequest struct {
 	Updates      []json.RawMessage `json:"updates"`
 }
 
+// Creates reports whether the commit makes the table: one of its requirements
+// is assert-create. Requirements that cannot be read count for nothing here.
+func (r *CommitTableRequest) Creates() bool {
+	for _, raw := range r.Requirements {
+		var requirement struct {
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(raw, &requirement) == nil && requirement.Type == "assert-create" {
+			return true
+		}
+	}
+	return false
+}
+
 // CommitTransactionRequest commits to several tables at once.
 type CommitTransactionRequest struct {
 	Changes []CommitTableRequest `json:"table-changes"`

@@ -1,7 +1,6 @@
 package wrap
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"github.com/icefield/icefield/mounts"
@@ -66,13 +65,8 @@ func (p *prefix) says(req mounts.Request, kind mounts.Kind, msg string) error {
 // that is not there.
 func (p *prefix) commitInRoot(req mounts.Request, change mounts.CommitTableRequest) error {
 	e := &mounts.Error{Kind: mounts.NoSuchTable, Op: req.Op(), Ident: change.Table}
-	for _, raw := range change.Requirements {
-		var requirement struct {
-			Type string `json:"type"`
-		}
-		if json.Unmarshal(raw, &requirement) == nil && requirement.Type == "assert-create" {
-			e.Kind, e.Msg = mounts.BadRequest, p.holdsNone("{object}")
-		}
+	if change.Creates() {
+		e.Kind, e.Msg = mounts.BadRequest, p.holdsNone("{object}")
 	}
 	return e
 }

@@ -49,8 +49,10 @@ func (t *tree) transaction(ctx context.Context, req *mounts.CommitTransactionReq
 		}
 		mount := t.table.Resolve(table.Namespace)
 		switch {
-		case mount == nil, t.isMountRoot(table.Namespace):
+		case mount == nil:
 			return nil, absent(req, table)
+		case t.isMountRoot(table.Namespace):
+			return nil, commitAtMountRoot(req, change)
 		case first == nil:
 			first = mount
 		case mount != first:

@@ -2,6 +2,7 @@ package federate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -160,25 +161,30 @@ func TestAMountRootHoldsNamespacesAndNoTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.calls.take()
+	creating := []json.RawMessage{[]byte(`{"type":"assert-create"}`)}
 	refusals := map[string]struct {
 		err  error
 		kind mounts.Kind
 		says string
 	}{
-		"create it":       {third(s.tree.CreateNamespace(ctx, &mounts.CreateNamespaceRequest{Namespace: mounts.Namespace{"prod"}})), mounts.AlreadyExists, "prod"},
-		"drop it":         {s.tree.DropNamespace(ctx, &mounts.DropNamespaceRequest{Namespace: mounts.Namespace{"prod"}}), mounts.UnsupportedOperation, `mount "prod"`},
-		"set properties":  {third(s.tree.UpdateNamespaceProperties(ctx, &mounts.UpdateNamespacePropertiesRequest{Namespace: mounts.Namespace{"prod"}})), mounts.UnsupportedOperation, `mount "prod"`},
-		"create a table":  {createTable(t, s.tree, "orders", "prod"), mounts.BadRequest, "prod.orders cannot stand directly under the mount prod"},
-		"register one":    {third(s.tree.RegisterTable(ctx, &mounts.RegisterTableRequest{Namespace: mounts.Namespace{"prod"}, Name: "x"})), mounts.BadRequest, "prod.x"},
-		"create a view":   {third(s.tree.CreateView(ctx, &mounts.CreateViewRequest{Namespace: mounts.Namespace{"prod"}, Name: "x"})), mounts.BadRequest, "prod.x"},
-		"rename into it":  {s.tree.RenameTable(ctx, &mounts.RenameTableRequest{Source: table("prod", "a", "orders"), Destination: table("prod", "x")}), mounts.BadRequest, "prod.x"},
-		"load a table":    {third(s.tree.LoadTable(ctx, &mounts.LoadTableRequest{Table: table("prod", "orders")})), mounts.NoSuchTable, "prod.orders"},
-		"exists":          {s.tree.TableExists(ctx, &mounts.TableExistsRequest{Table: table("prod", "orders")}), mounts.NoSuchTable, "prod.orders"},
-		"load a view":     {third(s.tree.LoadView(ctx, &mounts.LoadViewRequest{View: table("prod", "v")})), mounts.NoSuchView, "prod.v"},
-		"drop a table":    {s.tree.DropTable(ctx, &mounts.DropTableRequest{Table: table("prod", "orders")}), mounts.NoSuchTable, "prod.orders"},
-		"commit to one":   {third(s.tree.CommitTable(ctx, &mounts.CommitTableRequest{Table: table("prod", "orders")})), mounts.NoSuchTable, "prod.orders"},
-		"rename from it":  {s.tree.RenameTable(ctx, &mounts.RenameTableRequest{Source: table("prod", "x"), Destination: table("prod", "a", "x")}), mounts.NoSuchTable, "prod.x"},
-		"without a table": {third(s.tree.LoadTable(ctx, &mounts.LoadTableRequest{Table: mounts.Identifier{Name: "nyc"}})), mounts.NoSuchTable, "nyc"},
+		"create it":          {third(s.tree.CreateNamespace(ctx, &mounts.CreateNamespaceRequest{Namespace: mounts.Namespace{"prod"}})), mounts.AlreadyExists, "prod"},
+		"drop it":            {s.tree.DropNamespace(ctx, &mounts.DropNamespaceRequest{Namespace: mounts.Namespace{"prod"}}), mounts.UnsupportedOperation, `mount "prod"`},
+		"set properties":     {third(s.tree.UpdateNamespaceProperties(ctx, &mounts.UpdateNamespacePropertiesRequest{Namespace: mounts.Namespace{"prod"}})), mounts.UnsupportedOperation, `mount "prod"`},
+		"create a table":     {createTable(t, s.tree, "orders", "prod"), mounts.BadRequest, "prod.orders cannot stand directly under the mount prod"},
+		"register one":       {third(s.tree.RegisterTable(ctx, &mounts.RegisterTableRequest{Namespace: mounts.Namespace{"prod"}, Name: "x"})), mounts.BadRequest, "prod.x"},
+		"create a view":      {third(s.tree.CreateView(ctx, &mounts.CreateViewRequest{Namespace: mounts.Namespace{"prod"}, Name: "x"})), mounts.BadRequest, "prod.x"},
+		"rename into it":     {s.tree.RenameTable(ctx, &mounts.RenameTableRequest{Source: table("prod", "a", "orders"), Destination: table("prod", "x")}), mounts.BadRequest, "prod.x"},
+		"load a table":       {third(s.tree.LoadTable(ctx, &mounts.LoadTableRequest{Table: table("prod", "orders")})), mounts.NoSuchTable, "prod.orders"},
+		"exists":             {s.tree.TableExists(ctx, &mounts.TableExistsRequest{Table: table("prod", "orders")}), mounts.NoSuchTable, "prod.orders"},
+		"load a view":        {third(s.tree.LoadView(ctx, &mounts.LoadViewRequest{View: table("prod", "v")})), mounts.NoSuchView, "prod.v"},
+		"drop a table":       {s.tree.DropTable(ctx, &mounts.DropTableRequest{Table: table("prod", "orders")}), mounts.NoSuchTable, "prod.orders"},
+		"commit to one":      {third(s.tree.CommitTable(ctx, &mounts.CommitTableRequest{Table: table("prod", "orders")})), mounts.NoSuchTable, "prod.orders"},
+		"create by a commit": {third(s.tree.CommitTable(ctx, &mounts.CommitTableRequest{Table: table("prod", "orders"), Requirements: creating})), mounts.BadRequest, "prod.orders cannot stand directly under the mount prod"},
+		"create in a transaction": {s.tree.CommitTransaction(ctx, &mounts.CommitTransactionRequest{Changes: []mounts.CommitTableRequest{
+			{Table: table("prod", "a", "orders")}, {Table: table("prod", "orders"), Requirements: creating}}}), mounts.BadRequest, "prod.orders cannot stand directly under the mount prod"},
+		"change in a transaction": {s.tree.CommitTransaction(ctx, &mounts.CommitTransactionRequest{Changes: []mounts.CommitTableRequest{{Table: table("prod", "orders")}}}), mounts.NoSuchTable, "prod.orders"},
+		"rename from it":          {s.tree.RenameTable(ctx, &mounts.RenameTableRequest{Source: table("prod", "x"), Destination: table("prod", "a", "x")}), mounts.NoSuchTable, "prod.x"},
+		"without a table":         {third(s.tree.LoadTable(ctx, &mounts.LoadTableRequest{Table: mounts.Identifier{Name: "nyc"}})), mounts.NoSuchTable, "nyc"},
 	}
 	for what, r := range refusals {
 		got := mounts.AsError(r.err)

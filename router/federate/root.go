@@ -30,6 +30,8 @@ func (t *tree) atMountRoot(ctx context.Context, mount *mounts.Mount, req mounts.
 	case *mounts.CreateTableRequest, *mounts.RegisterTableRequest,
 		*mounts.CreateViewRequest, *mounts.RegisterViewRequest:
 		return nil, notBelowMountRoot(req, req.Object())
+	case *mounts.CommitTableRequest:
+		return nil, commitAtMountRoot(req, *r)
 	}
 	// Engines probe such names for metadata tables: an ordinary absence.
 	return nil, absent(req, req.Object())
@@ -76,6 +78,15 @@ func notBelowMountRoot(req mounts.Request, object mounts.Identifier) *mounts.Err
 	return &mounts.Error{Kind: mounts.BadRequest, Op: req.Op(), Ident: object,
 		Msg: "{object} cannot stand directly under the mount " + object.Namespace.String() +
 			", which holds namespaces only: put it into a namespace of the mount"}
+}
+
+// commitAtMountRoot tells a commit that would create a table from one to a table
+// that is not there.
+func commitAtMountRoot(req mounts.Request, change mounts.CommitTableRequest) error {
+	if change.Creates() {
+		return notBelowMountRoot(req, change.Table)
+	}
+	return absent(req, change.Table)
 }
 
 // noNamespaceGiven answers a request about the root itself, which is no
