@@ -77,14 +77,15 @@ func (x *exchange) readBody(ctx context.Context) ([]byte, error) {
 		return nil, badBody("is empty; it must be a JSON object")
 	}
 	lift := x.readBy(ctx)
-	var reader io.Reader = x.r.Body
+	sent := &sentBody{Reader: x.r.Body}
+	var reader io.Reader = sent
 	size := x.r.ContentLength
 	switch coding := strings.TrimSpace(x.header("Content-Encoding")); {
 	case coding == "", strings.EqualFold(coding, "identity"):
 	case strings.EqualFold(coding, "gzip"), strings.EqualFold(coding, "x-gzip"):
 		unzip, err := gzip.NewReader(reader)
 		if err != nil {
-			return nil, x.readError(err)
+			return nil, x.readError(err, sent)
 		}
 		reader, size = unzip, 0
 	default:
@@ -97,7 +98,7 @@ func (x *exchange) readBody(ctx context.Context) ([]byte, error) {
 	n, err := data.ReadFrom(io.LimitReader(reader, x.MaxBody+1))
 	switch {
 	case err != nil:
-		return nil, x.readError(err)
+		return nil, x.readError(err, sent)
 	case n > x.MaxBody:
 		return nil, middleware.TooLarge(x.MaxBody)
 	case len(bytes.TrimSpace(data.Bytes())) == 0:
@@ -107,12 +108,31 @@ func (x *exchange) readBody(ctx context.Context) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-func (x *exchange) readError(err error) error {
+// sentBody is a body as it comes, and remembers why it broke off.
+type sentBody struct {
+	io.Reader
+	err error
+}
+
+func (s *sentBody) Read(b []byte) (int, error) {
+	n, err := s.Reader.Read(b)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// readError tells a body that did not come from one that came and cannot be
+// decompressed: only the first is worth sending again.
+func (x *exchange) readError(err error, sent *sentBody) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		return middleware.TooLarge(x.MaxBody)
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+	case sent.err == nil:
+		if err == io.EOF { // gzip of nothing at all
+			return badBody("is empty; it must be a JSON object")
+		}
 		return &mounts.Error{Kind: mounts.BadRequest, Msg: "the request body is not the gzip that its Content-Encoding says", Err: err}
 	}
 	return &mounts.Error{Kind: mounts.BadRequest, Msg: "the request body broke off or did not arrive in time", Err: err}

@@ -113,6 +113,19 @@ func TestGzipBodiesAreAcceptedWithinTheCap(t *testing.T) {
 	w.do("POST", "/v1/namespaces", bomb, "Content-Encoding: gzip").wantError(t, 413, "ContentTooLargeException")
 	w.do("POST", "/v1/namespaces", `{"namespace":["a"]}`, "Content-Encoding: gzip").wantError(t, 400, "BadRequestException")
 	w.do("POST", "/v1/namespaces", zipped(t, `{"namespace":["a"]}`)[:30], "Content-Encoding: gzip").wantError(t, 400, "BadRequestException")
+	whole := zipped(t, `{"namespace":["`+strings.Repeat("abcdefgh", 40)+`"]}`)
+	flipped := []byte(whole)
+	for i := 10; i < len(flipped); i++ {
+		flipped[i] ^= 0xff
+	}
+	for what, bad := range map[string]string{
+		"cut off": whole[:len(whole)-9], "cut in its header": whole[:5], "altered": string(flipped), "with a tail": whole + "trailing",
+	} {
+		message := w.do("POST", "/v1/namespaces", bad, "Content-Encoding: gzip").wantError(t, 400, "BadRequestException")
+		if !strings.Contains(message, "not the gzip") {
+			t.Errorf("gzip %s, which arrived whole: %q", what, message)
+		}
+	}
 	w.do("POST", "/v1/namespaces", `{}`, "Content-Encoding: br").wantError(t, 400, "BadRequestException")
 	w.do("POST", "/v1/namespaces", `{}`, "Content-Encoding: gzip, gzip").wantError(t, 400, "BadRequestException")
 }
