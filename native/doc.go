@@ -6,6 +6,7 @@
 //	  backend            = "native"
 //	  catalog_url        = "bolt:///var/lib/icefield/catalog.db"
 //	  warehouse_location = "s3://lake/warehouse"
+//	  owner              = "acme"
 //	}
 //
 // A commit reads the pointer and its metadata, checks every requirement, applies

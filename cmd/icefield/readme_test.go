@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/icefield/icefield/cmd/icefield/internal/config"
 )
 
 // readme returns the README's code blocks of one language.
@@ -108,6 +111,32 @@ func lookForURL(t *testing.T, log io.Reader) string {
 	case <-time.After(time.Minute):
 		t.Fatal("the server does not start")
 		return ""
+	}
+}
+
+func TestMountTablesInPackageDocumentationPassCheck(t *testing.T) {
+	secrets := config.Options{LookupEnv: func(string) (string, bool) { return "secret", true }}
+	found := 0
+	err := filepath.WalkDir(moduleRoot(t), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Name() != "doc.go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, example := range regexp.MustCompile(`(?m)^//\t(mount|server) ("[^"]*" )?\{\n(//.*\n)+`).FindAllString(string(text), -1) {
+			found++
+			example, _, _ = strings.Cut(example, "\n// ") // prose follows
+			example = regexp.MustCompile(`(?m)^//\t?`).ReplaceAllString(example, "")
+			if _, report := config.Parse(filepath.Join(t.TempDir(), "doc.hcl"), []byte(example), secrets); report.HasErrors() {
+				t.Errorf("%s: the example has mistakes: %+v", path, report.Findings)
+			}
+		}
+		return nil
+	})
+	if err != nil || found < 3 {
+		t.Errorf("%d examples found: %v", found, err)
 	}
 }
 
