@@ -12,6 +12,14 @@
 // segments, empty segments, encoded separators, backslashes, "?" and "#") is
 // refused instead of resolved.
 //
+// Confined is what the server itself reads, writes and removes, and the place of
+// a table. Two things are not. The properties that say where engines put data
+// files (write.data.path, write.object-storage.path, write.folder-storage.path)
+// pass as they are: engines write there with their own rights, not with ours.
+// And symbolic links are followed, so that an operator can spread a warehouse
+// over several disks: let only those write into a local warehouse directly who
+// may reach what the server can.
+//
 // It is not a general file system: it reads, writes once and removes whole
 // small files. Data files never pass through it.
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -56,11 +57,12 @@ func Parse(text string) (Location, error) {
 	case scheme == "file":
 		l, path = Location{prefix: "file:", scheme: "file"}, rest
 		if host, isHierarchical := strings.CutPrefix(rest, "//"); isHierarchical {
-			slash := max(strings.IndexByte(host, '/'), 0)
-			if name := host[:slash]; name != "" && name != "localhost" || !strings.Contains(host, "/") {
+			// Not even localhost: PyIceberg takes it for the first folder of a
+			// relative path, Hadoop for another file system.
+			if !strings.HasPrefix(host, "/") {
 				return bad("names a host; a file location has none, as in file:///path")
 			}
-			l.prefix, path = "file://"+host[:slash], host[slash:]
+			l.prefix, path = "file://", host
 		}
 	case scheme == "s3" || scheme == "s3a" || scheme == "s3n":
 		rest, isHierarchical := strings.CutPrefix(rest, "//")
@@ -103,10 +105,10 @@ func suspicious(text string) string {
 	case strings.ContainsAny(text, `\?#`):
 		return `holds one of \ ? #, which readers understand differently`
 	}
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		return "holds a control character"
+	}
 	for i := range len(text) {
-		if c := text[i]; c < 0x20 || c == 0x7f {
-			return "holds a control character"
-		}
 		if text[i] != '%' || i+2 >= len(text) {
 			continue
 		}

@@ -13,7 +13,6 @@ func TestLocationsKeepTheirSpelling(t *testing.T) {
 		"/data/lake":                   "file:///data/lake",
 		"file:/data/lake":              "file:/data/lake",
 		"file:///data/lake//":          "file:///data/lake",
-		"file://localhost/data":        "file://localhost/data",
 		"file:///":                     "file:///",
 		"s3://bucket/a/b/":             "s3://bucket/a/b",
 		"s3a://bucket/a b/é🧊+%20 'x'":  "s3a://bucket/a b/é🧊+%20 'x'",
@@ -47,7 +46,7 @@ var outside = []string{
 	"s3://lake/wh/\xff", "s3://lake/wh/" + strings.Repeat("x", maxLocation),
 	"gs://lake/wh/t", "abfss://lake/wh/t", "http://lake/wh/t", "hdfs://lake/wh/t", "//lake/wh/t",
 	"file:///data/lake", "file:///data/lake/", "file:///data/lake2/t", "file:///data/lake/../x", "file:///data/./lake/t", "file:///etc/passwd", "/etc/passwd",
-	"/data/lake/%2e%2e/x", "file://host/data/lake/t", "file://data/lake/t", "file:data/lake/t", "file:", "file://", "file:////data/lake/t", "//data/lake/t",
+	"/data/lake/%2e%2e/x", "file://host/data/lake/t", "file://localhost/data/lake/t", "file://localhost:1/data/lake/t", "/data/lake/t\u0085", "file://data/lake/t", "file:data/lake/t", "file:", "file://", "file:////data/lake/t", "//data/lake/t",
 	"FILE:///data/lake/t", "file:///data/lake/t?x", "/data/lake/a/../../x",
 }
 
@@ -74,7 +73,7 @@ func TestClientsCannotLeaveTheWarehouse(t *testing.T) {
 	}
 	for root, inside := range map[string][]string{
 		"s3://lake/wh": {"s3://lake/wh/t", "s3a://lake/wh/a/b/c", "s3n://lake/wh/t/", "s3://lake/wh/a b", "s3://lake/wh/...", "s3://lake/wh/é%20"},
-		"file:///data/lake": {"/data/lake/t", "file:/data/lake/t", "file:///data/lake/a/b", "file://localhost/data/lake/t",
+		"file:///data/lake": {"/data/lake/t", "file:/data/lake/t", "file:///data/lake/a/b",
 			"/data/lake/wh/100%", "/data/lake/a b"},
 	} {
 		for _, text := range inside {
