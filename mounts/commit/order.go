@@ -21,6 +21,9 @@ func (s *state) checkOrder(raw []byte, fields []specField) error {
 		return err
 	}
 	for i, f := range fields {
+		if err := f.checkSource("sort order"); err != nil {
+			return err
+		}
 		if err := f.bind(in, typed.Field(i).Transform, "sort order"); err != nil {
 			return err
 		}

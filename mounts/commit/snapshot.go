@@ -112,6 +112,7 @@ type snapshotFields struct {
 	Sequence     *int64  `json:"sequence-number"`
 	Timestamp    *int64  `json:"timestamp-ms"`
 	ManifestList *string `json:"manifest-list"`
+	Summary      *texts  `json:"summary"` // Java cannot read a table with a null in it
 	SchemaID     *int64  `json:"schema-id"`
 	FirstRow     *int64  `json:"first-row-id"`
 	AddedRows    *int64  `json:"added-rows"`

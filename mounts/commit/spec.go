@@ -98,6 +98,15 @@ func (f specField) bind(in *schema, transform iceberg.Transform, label string) e
 	return nil
 }
 
+// checkSource checks that a new field names a column. Without one readers cannot
+// read the whole table.
+func (f specField) checkSource(label string) error {
+	if len(f.sources) == 0 {
+		return badRequest("%s: the field %q has no \"source-id\"", label, clip(f.name))
+	}
+	return nil
+}
+
 // outsideLists checks that a new field's sources have one value a row.
 func (f specField) outsideLists(in *schema, label string) error {
 	for _, id := range f.sources {
@@ -123,6 +132,9 @@ func (s *state) checkSpec(raw []byte, fields []specField) error {
 		return err
 	}
 	for i, f := range fields {
+		if err := f.checkSource("partition spec"); err != nil {
+			return err
+		}
 		transform := typed.Field(i).Transform
 		// The source of a void field may be gone: that is how format v1 drops one.
 		if _, void := transform.(iceberg.VoidTransform); void {

@@ -20,27 +20,27 @@ type update struct {
 
 // updateFields are the members of all updates.
 type updateFields struct {
-	UUID          *string            `json:"uuid"`
-	FormatVersion *int64             `json:"format-version"`
-	Schema        jsontext.Value     `json:"schema"`
-	SchemaID      *int64             `json:"schema-id"`
-	Spec          jsontext.Value     `json:"spec"`
-	SpecID        *int64             `json:"spec-id"`
-	SortOrder     jsontext.Value     `json:"sort-order"`
-	SortOrderID   *int64             `json:"sort-order-id"`
-	Snapshot      jsontext.Value     `json:"snapshot"`
-	SnapshotID    *int64             `json:"snapshot-id"`
-	SnapshotIDs   *[]int64           `json:"snapshot-ids"`
-	SchemaIDs     *[]int64           `json:"schema-ids"`
-	SpecIDs       *[]int64           `json:"spec-ids"`
-	RefName       *string            `json:"ref-name"`
-	Location      *string            `json:"location"`
-	Updates       *map[string]string `json:"updates"`
-	Updated       *map[string]string `json:"updated"` // what old clients say for updates
-	Removals      *[]string          `json:"removals"`
-	Removed       *[]string          `json:"removed"` // what old clients say for removals
-	Statistics    jsontext.Value     `json:"statistics"`
-	PartitionStat jsontext.Value     `json:"partition-statistics"`
+	UUID          *string        `json:"uuid"`
+	FormatVersion *int64         `json:"format-version"`
+	Schema        jsontext.Value `json:"schema"`
+	SchemaID      *int64         `json:"schema-id"`
+	Spec          jsontext.Value `json:"spec"`
+	SpecID        *int64         `json:"spec-id"`
+	SortOrder     jsontext.Value `json:"sort-order"`
+	SortOrderID   *int64         `json:"sort-order-id"`
+	Snapshot      jsontext.Value `json:"snapshot"`
+	SnapshotID    *int64         `json:"snapshot-id"`
+	SnapshotIDs   *ids           `json:"snapshot-ids"`
+	SchemaIDs     *ids           `json:"schema-ids"`
+	SpecIDs       *ids           `json:"spec-ids"`
+	RefName       *string        `json:"ref-name"`
+	Location      *string        `json:"location"`
+	Updates       *texts         `json:"updates"`
+	Updated       *texts         `json:"updated"` // what old clients say for updates
+	Removals      *names         `json:"removals"`
+	Removed       *names         `json:"removed"` // what old clients say for removals
+	Statistics    jsontext.Value `json:"statistics"`
+	PartitionStat jsontext.Value `json:"partition-statistics"`
 }
 
 // parseUpdate reads an update without looking at any table.
