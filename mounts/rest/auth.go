@@ -40,6 +40,9 @@ type OAuth2Config struct {
 	Scope string
 }
 
+// none reports whether it sends no login.
+func (a Auth) none() bool { return a.bearer == nil && a.oauth2 == nil }
+
 func (a Auth) check() error {
 	if a.oauth2 == nil {
 		return nil

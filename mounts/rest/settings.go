@@ -76,6 +76,8 @@ func settingsRefusal(at call, a *answer, c Config) error {
 		if said.message != "" {
 			e.Msg += ": " + said.message
 		}
+	case (a.status == http.StatusUnauthorized || a.status == statusAuthTimeout) && c.Auth.none():
+		e.Msg = fmt.Sprintf("the remote catalog wants a login (status %d) and the mount has none; give it an auth block or token_env", a.status)
 	default:
 		return refusal(at, a)
 	}

@@ -249,6 +249,22 @@ func TestAWarehouseThatTheRemoteLacksIsNamed(t *testing.T) {
 	}
 }
 
+func TestARefusedLoginSaysWhetherThereWasOne(t *testing.T) {
+	srv := serve(t, remote.Options{})
+	srv.Fail(remote.Config, remote.Fault{Status: 401, Message: "no"})
+	for want, auth := range map[string]rest.Auth{
+		"the mount has none; give it an auth block or token_env": rest.NoAuth(),
+		"refused the mount's own login":                          rest.Bearer(func() (string, error) { return "t", nil }),
+	} {
+		c, _, _ := config(srv)
+		c.Auth = auth
+		_, err := rest.Open(context.Background(), c)
+		if e := wantKind(t, err, mounts.BadGateway); !strings.Contains(e.Message(), want) {
+			t.Errorf("the message is %q, want %q", e.Message(), want)
+		}
+	}
+}
+
 func TestWhatIsNoCatalogDoesNotOpen(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault remote.Fault
