@@ -2,6 +2,7 @@ package commit
 
 import (
 	"encoding/json"
+	"math"
 
 	"github.com/apache/iceberg-go/table"
 )
@@ -54,6 +55,12 @@ func (s *state) setRef(name string, ref *object) error {
 	}
 	if err := json.Unmarshal(ref.encode(), new(table.SnapshotRef)); err != nil {
 		return invalid("the ref %q is not valid: %s", clip(name), library(err))
+	}
+	// A document with a wider number is one that Java cannot read.
+	if keep := ref.get("min-snapshots-to-keep"); keep != nil {
+		if n, err := parseInt(keep); err != nil || n > math.MaxInt32 {
+			return invalid("the ref %q is not valid: \"min-snapshots-to-keep\" is at most %d", clip(name), math.MaxInt32)
+		}
 	}
 	if name == mainBranch && kind != "branch" {
 		return invalid("main is a branch and cannot become a %s", kind)

@@ -127,6 +127,13 @@ func (s *state) addSnapshot(raw []byte) error {
 	if f.ID == nil || f.Timestamp == nil {
 		return badRequest("add-snapshot: the snapshot needs \"snapshot-id\" and \"timestamp-ms\"")
 	}
+	if *f.ID == -1 {
+		return invalid("the snapshot id -1 stands for no snapshot, so a snapshot cannot have it")
+	}
+	raw, err := withoutAbsences(raw)
+	if err != nil {
+		return notJSON("add-snapshot: the snapshot", err)
+	}
 	if err := json.Unmarshal(raw, new(table.Snapshot)); err != nil {
 		return badRequest("add-snapshot: the snapshot is not valid: %s", library(err))
 	}
@@ -162,6 +169,24 @@ func (s *state) addSnapshot(raw []byte) error {
 	s.touch(*f.Timestamp)
 	s.changed = true
 	return nil
+}
+
+// withoutAbsences leaves out the members of a snapshot that are null: they mean
+// the same, and Java cannot read a table that has some of them.
+func withoutAbsences(raw []byte) ([]byte, error) {
+	o, err := parseObject(raw)
+	if err != nil {
+		return nil, err
+	}
+	found := false
+	for _, key := range [...]string{"parent-snapshot-id", "manifest-list", "manifests", "summary", "schema-id",
+		"first-row-id", "added-rows", "key-id"} {
+		found = !o.has(key) && o.remove(key) || found
+	}
+	if !found {
+		return raw, nil
+	}
+	return o.encode(), nil
 }
 
 // parent is the parent's id, or nil. Some writers say -1 for none.

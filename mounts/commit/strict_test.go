@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,5 +67,52 @@ func TestANullInPlaceOfAWholeMemberIsItsAbsence(t *testing.T) {
 	if _, err := commitTo(grown(t, 2, 2), "", `{"action":"remove-snapshots","snapshot-ids":null}`); err == nil ||
 		!strings.Contains(err.Error(), `"snapshot-ids" is missing`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Each of these would be stored, and Java, which reads a number into 32 bits and
+// takes no null, could not load the table any more.
+func TestWhatJavaCannotReadIsNotStored(t *testing.T) {
+	base := grown(t, 2, 2)
+	blobs := func(list string) string {
+		return `{"action":"set-statistics","statistics":{"snapshot-id":101,"statistics-path":"p","file-size-in-bytes":1,"file-footer-size-in-bytes":1,"blob-metadata":[` + list + `]}}`
+	}
+	for _, update := range []string{
+		strings.Replace(setRef("dev", "branch", 101), `}`, `,"min-snapshots-to-keep":2147483648}`, 1),
+		blobs(`null`),
+		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1}`),
+		blobs(`{"type":"t","snapshot-id":101,"fields":[1]}`),
+		blobs(`{"type":"t","sequence-number":1,"fields":[1]}`),
+		blobs(`{"type":null,"snapshot-id":101,"sequence-number":1,"fields":[1]}`),
+		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[2147483648]}`),
+		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[1],"properties":null}`),
+		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[1],"properties":{"ndv":null}}`),
+	} {
+		if res, err := commitTo(base, "", update); err == nil {
+			t.Errorf("%s was accepted\n%s", update, res.Metadata)
+		} else if e := mounts.AsError(err); e.Kind != mounts.BadRequest && e.Kind != mounts.ValidationFailed {
+			t.Errorf("%s: %v: %v", update, e.Kind, err)
+		}
+	}
+	must(t, base, "", blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[1],"properties":{"ndv":"7"},"x":null}`))
+
+	nulls := `"parent-snapshot-id":null,"manifests":null,"summary":null,"schema-id":null,"first-row-id":null,"added-rows":null,"key-id":null`
+	doc := must(t, grown(t, 2, 0), "", fmt.Sprintf(`{"action":"add-snapshot","snapshot":{"snapshot-id":7,"timestamp-ms":%d,"sequence-number":1,"manifest-list":"m",%s,"x-other":null}}`, int64(now+5), nulls))
+	if want := fmt.Sprintf(`"snapshots":[{"snapshot-id":7,"timestamp-ms":%d,"sequence-number":1,"manifest-list":"m","x-other":null}]`, int64(now+5)); !strings.Contains(string(doc), want) {
+		t.Errorf("want %s in\n%s", want, doc)
+	}
+}
+
+// A table whose current snapshot is -1 has none: the commit would be lost.
+func TestASnapshotCannotHaveTheIDThatMeansNone(t *testing.T) {
+	for version := 1; version <= 3; version++ {
+		update := fmt.Sprintf(`{"action":"add-snapshot","snapshot":{"snapshot-id":-1,"timestamp-ms":%d,"sequence-number":1,"manifest-list":"m","first-row-id":0,"added-rows":0}}`, int64(now+5))
+		if version < 3 {
+			update = strings.Replace(update, `,"first-row-id":0,"added-rows":0`, "", 1)
+		}
+		_, err := commitTo(grown(t, version, 0), "", update+","+setRef("main", "branch", -1))
+		if err == nil || !strings.Contains(err.Error(), "stands for no snapshot") {
+			t.Errorf("v%d: %v", version, err)
+		}
 	}
 }

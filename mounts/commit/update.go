@@ -227,11 +227,11 @@ func parseRef(raw []byte) (*object, error) {
 // name the snapshot beside the file too; the two have to agree.
 func checkStatistics(what string, raw []byte, beside *int64, full bool) error {
 	var f struct {
-		Snapshot *int64          `json:"snapshot-id"`
-		Path     *string         `json:"statistics-path"`
-		Size     *int64          `json:"file-size-in-bytes"`
-		Footer   *int64          `json:"file-footer-size-in-bytes"`
-		Blobs    *jsontext.Value `json:"blob-metadata"`
+		Snapshot *int64         `json:"snapshot-id"`
+		Path     *string        `json:"statistics-path"`
+		Size     *int64         `json:"file-size-in-bytes"`
+		Footer   *int64         `json:"file-footer-size-in-bytes"`
+		Blobs    jsontext.Value `json:"blob-metadata"`
 	}
 	if err := decode(raw, &f, what); err != nil {
 		return err
@@ -241,7 +241,7 @@ func checkStatistics(what string, raw []byte, beside *int64, full bool) error {
 		name  string
 	}{
 		{f.Snapshot != nil, "snapshot-id"}, {f.Path != nil, "statistics-path"}, {f.Size != nil, "file-size-in-bytes"},
-		{!full || f.Footer != nil, "file-footer-size-in-bytes"}, {!full || f.Blobs != nil && f.Blobs.Kind() == '[', "blob-metadata"},
+		{!full || f.Footer != nil, "file-footer-size-in-bytes"}, {!full || f.Blobs.Kind() == '[', "blob-metadata"},
 	} {
 		if !field.there {
 			return badRequest("%s: %q of the statistics file is missing or has the wrong type", what, field.name)
@@ -249,6 +249,41 @@ func checkStatistics(what string, raw []byte, beside *int64, full bool) error {
 	}
 	if beside != nil && *beside != *f.Snapshot {
 		return badRequest("%s: the update is about snapshot %d and its file about %d", what, *beside, *f.Snapshot)
+	}
+	if !full {
+		return nil
+	}
+	return checkBlobs(what, f.Blobs)
+}
+
+// checkBlobs checks what the table specification requires of blob metadata:
+// Java cannot read a table with less.
+func checkBlobs(what string, raw []byte) error {
+	blobs, err := elements(raw)
+	if err != nil {
+		return notJSON(what, err)
+	}
+	for i, blob := range blobs {
+		where := what + ": blob-metadata[" + strconv.Itoa(i) + "]"
+		var f struct {
+			Type       *string  `json:"type"`
+			Snapshot   *int64   `json:"snapshot-id"`
+			Sequence   *int64   `json:"sequence-number"`
+			Fields     *[]int32 `json:"fields"`
+			Properties *texts   `json:"properties"`
+		}
+		if isNull(blob) {
+			return badRequest("%s is null", where)
+		}
+		if err := decode(blob, &f, where); err != nil {
+			return err
+		}
+		if f.Type == nil || f.Snapshot == nil || f.Sequence == nil || f.Fields == nil {
+			return badRequest("%s needs \"type\", \"snapshot-id\", \"sequence-number\" and \"fields\"", where)
+		}
+		if properties, _ := memberOf(blob, "properties"); properties != nil && f.Properties == nil {
+			return badRequest("%s: \"properties\" is null; leave it out", where)
+		}
 	}
 	return nil
 }
