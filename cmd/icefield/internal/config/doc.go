@@ -21,6 +21,70 @@
 //	  token_env   = "PARTNER_TOKEN"
 //	}
 //
+// These are all keys there are, with their defaults; what has none is needed,
+// unless it says that it is optional.
+//
+//	server {
+//	  name            = "icefield"        # the whole tree, as a warehouse
+//	  listen          = "127.0.0.1:8181"  # a loopback address, or "unix:/run/icefield.sock"
+//	  secret_env      = "ICEFIELD_SECRET" # optional; seals page tokens, at least 16 bytes
+//	  request_timeout = "30s"             # of a client's request, all attempts together
+//	  max_body        = "64MiB"           # of a client's request
+//	  shutdown_grace  = "20s"             # for requests that are under way at the end
+//	}
+//
+//	mount "/" {                     # the catalog underneath; any other name for a mount in the tree
+//	  name      = "root"            # what "/" is called as a catalog of its own
+//	  backend   = "native"
+//	  owner     = "acme"            # the tenant; optional for "/" only
+//	  read_only = false
+//	  required  = true              # false: the server starts without it and keeps trying
+//
+//	  catalog_url        = "bolt:///var/lib/icefield/root.db"
+//	  warehouse_location = "s3://lake/warehouse"
+//	  metadata_cache     = "256MiB" # "0" is off
+//	  storage = {                   # optional; Iceberg's FileIO properties for S3
+//	    "s3.region" = "eu-central-1"
+//	  }
+//	  timeout {
+//	    request = "20s" # of one attempt; at most four fifths of the server's
+//	  }
+//	  breaker {         # for every kind of backend
+//	    failures = 5    # so often in a row out of reach,
+//	    open_for = "15s"
+//	  }
+//	  limit {
+//	    in_flight = 256 # requests at a time
+//	  }
+//	}
+//
+//	mount "partner" {
+//	  backend     = "rest"
+//	  catalog_url = "https://catalog.partner.example/api/catalog" # the part before /v1
+//	  warehouse   = "sales" # optional; what the remote is asked for
+//	  owner       = "acme"
+//	  read_only   = true    # cannot be false
+//	  required    = true
+//	  auth "oauth2" {       # optional; or "none", "bearer" { token_env or token_file }; token_env alone is short for that
+//	    token_url         = "https://idp.partner.example/token" # optional; the remote's own /v1/oauth/tokens
+//	    client_id         = "icefield"
+//	    client_secret_env = "PARTNER_SECRET"
+//	    scope             = "PRINCIPAL_ROLE:ALL" # optional
+//	  }
+//	  timeout {
+//	    connect = "2s"
+//	    request = "10s"
+//	  }
+//	  limit {
+//	    in_flight = 64
+//	    response  = "256MiB" # one answer, as sent and as inflated
+//	  }
+//	}
+//
+// A remote's answers are held in memory whole, and reading one takes up to three
+// times its size: what a hostile remote can take is about 3 × in_flight ×
+// response. Lower them for a remote that is not trusted that far.
+//
 // Every mistake of every file is reported together, each with its place and with
 // what to do about it. Reading opens no catalog and sends nothing: it reads the
 // configuration, the files that file("…") names, and whether the secrets that it

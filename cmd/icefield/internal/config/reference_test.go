@@ -1,0 +1,73 @@
+package config
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// reference is the configuration with every key that doc.go shows.
+func reference(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	_, after, ok := strings.Cut(string(text), "all keys there are")
+	require.True(t, ok)
+	example := regexp.MustCompile(`(?m)^//\tserver \{\n(//(\t.*)?\n)+`).FindString(after)
+	return regexp.MustCompile(`(?m)^//\t?`).ReplaceAllString(example, "")
+}
+
+func TestTheReferenceNamesEveryKey(t *testing.T) {
+	text := reference(t)
+	named := func(key string) { assert.Regexp(t, `\b`+key+`\b`, text) }
+	for _, key := range serverShape.attrs {
+		named(key)
+	}
+	for _, k := range kinds() {
+		for _, key := range k.shape().attrs {
+			named(key)
+		}
+		for _, block := range k.shape().blocks {
+			named(block.Type)
+		}
+	}
+	for _, kind := range AuthKinds() {
+		assert.Contains(t, text, `"`+kind+`"`)
+	}
+}
+
+func TestTheReferenceShowsTheDefaults(t *testing.T) {
+	secrets := Options{LookupEnv: func(string) (string, bool) { return "a secret that is long enough", true }}
+	shown, report := Parse("/etc/icefield/doc.hcl", []byte(reference(t)), secrets)
+	require.False(t, report.HasErrors(), text(t, report))
+	plain, report := Parse("/etc/icefield/doc.hcl", []byte(`
+server {
+  secret_env = "ICEFIELD_SECRET"
+}
+mount "/" {
+  backend            = "native"
+  owner              = "acme"
+  catalog_url        = "bolt:///var/lib/icefield/root.db"
+  warehouse_location = "s3://lake/warehouse"
+  storage            = { "s3.region" = "eu-central-1" }
+}
+mount "partner" {
+  backend     = "rest"
+  catalog_url = "https://catalog.partner.example/api/catalog"
+  warehouse   = "sales"
+  owner       = "acme"
+  auth "oauth2" {
+    token_url         = "https://idp.partner.example/token"
+    client_id         = "icefield"
+    client_secret_env = "PARTNER_SECRET"
+    scope             = "PRINCIPAL_ROLE:ALL"
+  }
+}
+`), secrets)
+	require.False(t, report.HasErrors(), text(t, report))
+	assert.Equal(t, plain, shown)
+}
