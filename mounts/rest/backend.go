@@ -2,11 +2,13 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/pagination"
 )
 
 // Backend is a remote Iceberg REST catalog. It implements mounts.Backend and is
@@ -44,8 +46,17 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 // checks that a load answers.
 func (b *Backend) Capabilities() capabilities.Set { return b.settings.can }
 
-// Health implements mounts.Backend by asking for the remote's /v1/config.
+// Health implements mounts.Backend by asking for the remote's /v1/config. A
+// remote that sent us to another address is asked there, for one namespace:
+// that is where calls go, and nothing says that it tells its settings there too.
 func (b *Backend) Health(ctx context.Context) error {
+	if b.settings.moved && b.settings.can.Has(capabilities.ListNamespaces) {
+		_, err := b.ListNamespaces(ctx, &mounts.ListNamespacesRequest{Page: pagination.Request{Size: 1}})
+		if errors.Is(err, mounts.Forbidden) {
+			return nil // it is there, and says who may list
+		}
+		return err
+	}
 	_, err := negotiate(ctx, b.client, b.quiet())
 	return err
 }

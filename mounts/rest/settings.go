@@ -25,6 +25,8 @@ type settings struct {
 	has, can capabilities.Set
 	// pageSize is the page size that the remote recommends; 0 if none.
 	pageSize int
+	// moved: calls go to another address than the one that told the settings.
+	moved bool
 }
 
 // settingsCall is the call of /v1/config.
@@ -153,7 +155,7 @@ func (c *configAnswer) merge(own Config) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &settings{address: at}
+	s := &settings{address: at, moved: base != own.URL}
 	if size, err := strconv.Atoi(get("rest-page-size")); err == nil && size > 0 {
 		s.pageSize = min(size, maxPageSize)
 	}

@@ -313,6 +313,21 @@ func TestAWrongConfigIsRefusedWithoutQuotingSecrets(t *testing.T) {
 	}
 }
 
+func TestHealthOfAMovedRemoteIsThatOfTheAddressThatCallsGoTo(t *testing.T) {
+	srv, elsewhere := serve(t, remote.Options{}), serve(t, remote.Options{})
+	srv.Tune(func(q *remote.Quirks) { q.URI = elsewhere.URL })
+	b := open(t, srv)
+	if err := b.Health(t.Context()); err != nil || elsewhere.Count("listNamespaces") != 1 {
+		t.Errorf("%v, after %d calls where it moved to", err, elsewhere.Count("listNamespaces"))
+	}
+	elsewhere.Fail("listNamespaces", remote.Fault{Status: 403})
+	if err := b.Health(t.Context()); err != nil {
+		t.Errorf("a remote that forbids the listing: %v", err)
+	}
+	elsewhere.Stop()
+	wantKind(t, b.Health(t.Context()), mounts.Unavailable)
+}
+
 func TestHealthAsksForTheConfigurationAndSeesAStoppedRemote(t *testing.T) {
 	b := open(t, serve(t, remote.Options{}))
 	if err := b.Health(context.Background()); err != nil || b.srv.Count(remote.Config) != 1 || b.srv.Count(remote.AnyOp) != 1 {
