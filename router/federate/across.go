@@ -26,10 +26,6 @@ func (t *tree) rename(ctx context.Context, req mounts.Request, source, destinati
 			describe(from), describe(to)))
 		e.To = destination
 		return nil, e
-	case t.isMountRoot(destination.Namespace):
-		return nil, notBelowMountRoot(req, destination)
-	case t.isMountRoot(source.Namespace):
-		return nil, absent(req, source)
 	}
 	return mounts.Invoke(ctx, from.Tree, req)
 }
@@ -51,8 +47,6 @@ func (t *tree) transaction(ctx context.Context, req *mounts.CommitTransactionReq
 		switch {
 		case mount == nil:
 			return nil, absent(req, table)
-		case t.isMountRoot(table.Namespace):
-			return nil, commitAtMountRoot(req, change)
 		case first == nil:
 			first = mount
 		case mount != first:

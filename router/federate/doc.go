@@ -2,8 +2,9 @@
 //
 // It routes each call by the first level of its namespace, lists the root as
 // the union of the mounts' names and the top level of the catalog underneath,
-// and keeps the rules of mount roots and of what may not cross mounts. It keeps
-// no state and makes no call of its own but the one it routes.
+// and keeps the rules of what may not cross mounts. What a mount's own root
+// answers is the mount's business: its Tree says so (wrap.Prefix). It keeps no
+// state and makes no call of its own but the one it routes.
 //
 //	prod.analytics.events  ->  mount "prod"
 //	scratch.tmp            ->  mount "/", the catalog underneath

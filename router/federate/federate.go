@@ -62,8 +62,6 @@ func (t *tree) handle(ctx context.Context, req mounts.Request) (mounts.Response,
 		return nil, noNamespaceGiven(req)
 	case mount == nil:
 		return nil, t.unclaimed(req)
-	case t.isMountRoot(object):
-		return t.atMountRoot(ctx, mount, req)
 	}
 	return t.forward(ctx, mount, req)
 }

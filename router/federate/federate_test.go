@@ -168,9 +168,9 @@ func TestAMountRootHoldsNamespacesAndNoTables(t *testing.T) {
 		says string
 	}{
 		"create it":          {third(s.tree.CreateNamespace(ctx, &mounts.CreateNamespaceRequest{Namespace: mounts.Namespace{"prod"}})), mounts.AlreadyExists, "prod"},
-		"drop it":            {s.tree.DropNamespace(ctx, &mounts.DropNamespaceRequest{Namespace: mounts.Namespace{"prod"}}), mounts.UnsupportedOperation, `mount "prod"`},
-		"set properties":     {third(s.tree.UpdateNamespaceProperties(ctx, &mounts.UpdateNamespacePropertiesRequest{Namespace: mounts.Namespace{"prod"}})), mounts.UnsupportedOperation, `mount "prod"`},
-		"create a table":     {createTable(t, s.tree, "orders", "prod"), mounts.BadRequest, "prod.orders cannot stand directly under the mount prod"},
+		"drop it":            {s.tree.DropNamespace(ctx, &mounts.DropNamespaceRequest{Namespace: mounts.Namespace{"prod"}}), mounts.UnsupportedOperation, "prod is a mount"},
+		"set properties":     {third(s.tree.UpdateNamespaceProperties(ctx, &mounts.UpdateNamespacePropertiesRequest{Namespace: mounts.Namespace{"prod"}})), mounts.UnsupportedOperation, "prod is a mount"},
+		"create a table":     {createTable(t, s.tree, "orders", "prod"), mounts.BadRequest, `prod.orders cannot be made: the mount "prod" holds namespaces`},
 		"register one":       {third(s.tree.RegisterTable(ctx, &mounts.RegisterTableRequest{Namespace: mounts.Namespace{"prod"}, Name: "x"})), mounts.BadRequest, "prod.x"},
 		"create a view":      {third(s.tree.CreateView(ctx, &mounts.CreateViewRequest{Namespace: mounts.Namespace{"prod"}, Name: "x"})), mounts.BadRequest, "prod.x"},
 		"rename into it":     {s.tree.RenameTable(ctx, &mounts.RenameTableRequest{Source: table("prod", "a", "orders"), Destination: table("prod", "x")}), mounts.BadRequest, "prod.x"},
@@ -179,9 +179,9 @@ func TestAMountRootHoldsNamespacesAndNoTables(t *testing.T) {
 		"load a view":        {third(s.tree.LoadView(ctx, &mounts.LoadViewRequest{View: table("prod", "v")})), mounts.NoSuchView, "prod.v"},
 		"drop a table":       {s.tree.DropTable(ctx, &mounts.DropTableRequest{Table: table("prod", "orders")}), mounts.NoSuchTable, "prod.orders"},
 		"commit to one":      {third(s.tree.CommitTable(ctx, &mounts.CommitTableRequest{Table: table("prod", "orders")})), mounts.NoSuchTable, "prod.orders"},
-		"create by a commit": {third(s.tree.CommitTable(ctx, &mounts.CommitTableRequest{Table: table("prod", "orders"), Requirements: creating})), mounts.BadRequest, "prod.orders cannot stand directly under the mount prod"},
+		"create by a commit": {third(s.tree.CommitTable(ctx, &mounts.CommitTableRequest{Table: table("prod", "orders"), Requirements: creating})), mounts.BadRequest, `prod.orders cannot be made: the mount "prod" holds namespaces`},
 		"create in a transaction": {s.tree.CommitTransaction(ctx, &mounts.CommitTransactionRequest{Changes: []mounts.CommitTableRequest{
-			{Table: table("prod", "a", "orders")}, {Table: table("prod", "orders"), Requirements: creating}}}), mounts.BadRequest, "prod.orders cannot stand directly under the mount prod"},
+			{Table: table("prod", "a", "orders")}, {Table: table("prod", "orders"), Requirements: creating}}}), mounts.BadRequest, `prod.orders cannot be made: the mount "prod" holds namespaces`},
 		"change in a transaction": {s.tree.CommitTransaction(ctx, &mounts.CommitTransactionRequest{Changes: []mounts.CommitTableRequest{{Table: table("prod", "orders")}}}), mounts.NoSuchTable, "prod.orders"},
 		"rename from it":          {s.tree.RenameTable(ctx, &mounts.RenameTableRequest{Source: table("prod", "x"), Destination: table("prod", "a", "x")}), mounts.NoSuchTable, "prod.x"},
 		"without a table":         {third(s.tree.LoadTable(ctx, &mounts.LoadTableRequest{Table: mounts.Identifier{Name: "nyc"}})), mounts.NoSuchTable, "nyc"},

@@ -2,42 +2,18 @@ package federate
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/memory"
+	"github.com/icefield/icefield/mounts/wrap"
 	"github.com/icefield/icefield/pagination"
 )
 
 // names need encoding somewhere between a client and a store.
 var names = []string{"a b", "a+b", "100%", "a/b", "a.b", `a"b`, "a'b", "é", "🧊", "Case", "case"}
-
-// prefixed puts the mount's name before every name, as the mount's stack does.
-func prefixed(name string, next mounts.Backend) mounts.Backend {
-	return mounts.Around(next, func(ctx context.Context, req mounts.Request, next mounts.Handler) (mounts.Response, error) {
-		down, err := mounts.MapRequest(req, func(n mounts.Namespace) (mounts.Namespace, error) {
-			if len(n) == 0 || n[0] != name {
-				return nil, fmt.Errorf("%v reached mount %s", n, name)
-			}
-			return n[1:], nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		resp, err := next(ctx, down)
-		if err != nil {
-			out := *mounts.AsError(err)
-			out.Ident.Namespace = append(mounts.Namespace{name}, out.Ident.Namespace...)
-			return nil, &out
-		}
-		return mounts.MapResponse(resp, func(n mounts.Namespace) mounts.Namespace {
-			return append(mounts.Namespace{name}, n...)
-		}), nil
-	})
-}
 
 // counted counts the calls of each operation, by mount.
 type counted struct {
@@ -76,7 +52,7 @@ func newScene(t *testing.T) *scene {
 	mount := func(name, view string, b mounts.Backend) mounts.Mount {
 		m := mounts.Mount{Name: name, ViewName: view, View: b, Tree: s.calls.around(name, b), Required: true}
 		if name != mounts.UnderName {
-			m.Tree = s.calls.around(name, prefixed(name, b))
+			m.Tree = wrap.Prefix(s.calls.around(name, b), name)
 		}
 		return m
 	}

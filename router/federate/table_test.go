@@ -10,6 +10,7 @@ import (
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/memory"
+	"github.com/icefield/icefield/mounts/wrap"
 )
 
 func TestCapabilitiesAreTheIntersectionAndNeverBelowTheFloor(t *testing.T) {
@@ -75,7 +76,7 @@ func TestAMountThatWouldHideANamespaceIsRefused(t *testing.T) {
 func TestWithoutACatalogUnderneathUnclaimedNamesAreAbsent(t *testing.T) {
 	ctx := context.Background()
 	m := memory.New(memory.Options{})
-	table1, err := mounts.NewMap(mounts.Mount{Name: "prod", Tree: prefixed("prod", m)})
+	table1, err := mounts.NewMap(mounts.Mount{Name: "prod", Tree: wrap.Prefix(m, "prod")})
 	if err != nil {
 		t.Fatal(err)
 	}
