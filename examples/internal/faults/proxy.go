@@ -47,6 +47,7 @@ type Proxy struct {
 	slowBy time.Duration
 	calls  []string
 	server *http.Server
+	served chan struct{} // closed once server accepts nothing any more
 	done   chan struct{} // closed when the mode changes or the proxy closes: a hung request ends
 }
 
@@ -81,16 +82,28 @@ func New(t testing.TB, target string) *Proxy {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		close(p.done)
-		if p.server != nil {
-			p.server.Close()
-		}
+		p.stop()
 	})
 	return p
 }
 
 func (p *Proxy) serve(listener net.Listener) {
-	p.server = &http.Server{Handler: p, ErrorLog: log.New(io.Discard, "", 0)}
-	go p.server.Serve(listener)
+	server, served := &http.Server{Handler: p, ErrorLog: log.New(io.Discard, "", 0)}, make(chan struct{})
+	p.server, p.served = server, served
+	go func() {
+		defer close(served)
+		server.Serve(listener)
+	}()
+}
+
+// stop closes the server and waits until nothing accepts any more: before that a new connection would be taken and reset,
+// where nobody listening refuses it.
+func (p *Proxy) stop() {
+	if p.server != nil {
+		p.server.Close()
+		<-p.served
+		p.server = nil
+	}
 }
 
 // Set changes what happens to requests from now on; requests that hang are cut off. SlowBy is set by SetSlow.
@@ -105,8 +118,7 @@ func (p *Proxy) Set(t testing.TB, mode Mode) {
 	p.done = make(chan struct{})
 	p.mode = mode
 	if mode == Stop {
-		p.server.Close()
-		p.server = nil
+		p.stop()
 		return
 	}
 	if p.server == nil {
