@@ -67,6 +67,8 @@ type By struct {
 	Time      time.Time
 	Principal string
 	RequestID string
+	// IdempotencyKey is the client's key of the request; empty for none.
+	IdempotencyKey string
 }
 
 // Commit is one row of the commit log: one change of one pointer. From is empty

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -28,6 +29,12 @@ var (
 	ErrStopped = errors.New("the store stopped after a failed write")
 	// ErrOutcomeUnknown is an Update that may have been applied.
 	ErrOutcomeUnknown = errors.New("the outcome of the transaction is unknown")
+	// ErrUnavailable is a database that cannot be reached or has no room for
+	// another transaction right now; nothing was done.
+	ErrUnavailable = errors.New("the store cannot be reached")
+	// ErrFenced is a registry that is being copied, or was copied, into another
+	// store; nothing was done. The error is a *FencedError.
+	ErrFenced = errors.New("the registry is fenced")
 )
 
 // Store is a transactional, durable registry. All methods are safe for
@@ -79,6 +86,39 @@ type Tx interface {
 	// Drop forgets an object and logs it as a change to no pointer. Its log
 	// stays. ErrNotFound.
 	Drop(id mounts.Identifier, by By) (Object, error)
+
+	// Holders lists the objects whose current pointer begins with the given text,
+	// in bytewise order of the pointers, at most limit of them. The text is
+	// compared as it is: schemes that mean the same are the caller's affair.
+	Holders(pointerPrefix string, limit int) ([]Object, error)
+
+	// Receipt returns what is remembered of a request under its key, whether it
+	// expired or not. ErrNotFound.
+	Receipt(key ReceiptKey) (Receipt, error)
+	// PutReceipt remembers the outcome of a request in the transaction that made
+	// it. ErrExists, with nothing done, if there is one that has not expired at
+	// now, written by whichever replica.
+	PutReceipt(r Receipt, now time.Time) error
+	// PruneReceipts forgets at most limit receipts that expired before now, and
+	// says how many.
+	PruneReceipts(now time.Time, limit int) (int, error)
+
+	// CreateJob records work to be done after this transaction. ErrExists.
+	CreateJob(j Job) error
+	// PutJob replaces the record of a job. ErrNotFound.
+	PutJob(j Job) error
+	// Job returns one job. ErrNotFound.
+	Job(id uuid.UUID) (Job, error)
+	// DueJob returns the oldest job that is not finished, has NotBefore <= now
+	// and is leased to nobody at now. In an Update no other replica gets the same
+	// one before this transaction ended. ErrNotFound.
+	DueJob(now time.Time) (Job, error)
+	// Jobs lists jobs by ID, in descending order (the newest first), from before
+	// the given ID on (uuid.Nil: from the newest), at most limit of them.
+	Jobs(before uuid.UUID, limit int) ([]Job, error)
+	// PruneJobs forgets at most limit jobs that finished before the given time,
+	// and says how many.
+	PruneJobs(before time.Time, limit int) (int, error)
 
 	// Commits lists an object's log after the given generation, in order, at
 	// most limit rows. An ID that never was has none.

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// FenceRole says which side of a migration a registry is on.
+type FenceRole uint8
+
+// The roles.
+const (
+	// FenceSource: being copied, or copied, into another store. View works,
+	// Update is refused.
+	FenceSource FenceRole = iota + 1
+	// FenceDestination: holds part of another registry. View and Update are
+	// refused: what is missing here may well exist.
+	FenceDestination
+)
+
+// Fence closes a registry while it is copied into another store. It is kept in
+// the store itself, holds for every process, and survives restarts.
+type Fence struct {
+	Role FenceRole
+	// Migration names the copy, the same on both sides.
+	Migration uuid.UUID
+	// Peer is the other store, without secrets, for operators to read.
+	Peer  string
+	Since time.Time
+}
+
+// FencedError is the ErrFenced of a registry, with the reason.
+type FencedError struct{ Fence Fence }
+
+// Error implements error.
+func (e *FencedError) Error() string {
+	if e.Fence.Role == FenceDestination {
+		return fmt.Sprintf("the registry holds part of a copy of %s, begun %s; finish it with icefield migrate",
+			e.Fence.Peer, e.Fence.Since.UTC().Format(time.RFC3339))
+	}
+	return fmt.Sprintf("the registry is being moved, or was moved, to %s (since %s); use that one as catalog_url",
+		e.Fence.Peer, e.Fence.Since.UTC().Format(time.RFC3339))
+}
+
+// Is matches ErrFenced.
+func (e *FencedError) Is(target error) bool { return target == ErrFenced }
+
+// Entry is one record of an export; exactly one field is set.
+type Entry struct {
+	Namespace *Namespace
+	Object    *Object
+	// Commit is a row of the log, also of objects that are gone.
+	Commit  *Commit
+	Receipt *Receipt
+	Job     *Job
+}
+
+// Portable is a Store that can be copied into another one. All methods are safe
+// for concurrent use and work on fenced registries.
+type Portable interface {
+	Store
+	// CurrentFence returns the fence, nil for none.
+	CurrentFence(ctx context.Context) (*Fence, error)
+	// SetFence puts a fence up, replaces it, or (nil) takes it down. It waits for
+	// running Updates: when it returned, in no process an Update commits that the
+	// fence refuses, and every Update that succeeded is seen by Export.
+	SetFence(ctx context.Context, f *Fence) error
+	// Export lists every record after the given position (nil: from the start),
+	// about limit of them, with the position to go on from; nil after the last.
+	// The order is the same in every store: namespaces (parents first, by levels
+	// bytewise), objects (by namespace levels, then name), commits (by object and
+	// generation), receipts (by key), jobs (by ID). It is consistent across calls
+	// only while the registry is fenced.
+	Export(ctx context.Context, after []byte, limit int) (entries []Entry, next []byte, err error)
+	// Import writes records as they are, over those of the same identity, in one
+	// transaction. Only a registry that is the destination of that migration
+	// takes them.
+	Import(ctx context.Context, migration uuid.UUID, entries []Entry) error
+	// Clear removes every record but the fence from the destination of that
+	// migration.
+	Clear(ctx context.Context, migration uuid.UUID) error
+	// Counts says how many records of each kind there are.
+	Counts(ctx context.Context) (Counts, error)
+}
+
+// Counts is how much a registry holds.
+type Counts struct{ Namespaces, Objects, Commits, Receipts, Jobs int64 }
+
+// Total is the number of all records.
+func (c Counts) Total() int64 { return c.Namespaces + c.Objects + c.Commits + c.Receipts + c.Jobs }
