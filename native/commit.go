@@ -30,7 +30,7 @@ const (
 
 // CommitTable implements mounts.Backend.
 func (b *Backend) CommitTable(ctx context.Context, req *mounts.CommitTableRequest) (*mounts.Table, error) {
-	done, err := b.commit(ctx, []*mounts.CommitTableRequest{req})
+	done, err := b.commit(ctx, []change{tableChange(req)})
 	if err != nil {
 		return nil, fail(req, err)
 	}
@@ -43,11 +43,11 @@ func (b *Backend) CommitTransaction(ctx context.Context, req *mounts.CommitTrans
 	if len(req.Changes) > maxChanges {
 		return fail(req, refuse(mounts.BadRequest, mounts.Identifier{}, "a transaction may change 1000 tables; split this one"))
 	}
-	changes := make([]*mounts.CommitTableRequest, len(req.Changes))
+	changes := make([]change, len(req.Changes))
 	seen := map[string]bool{}
 	for i := range req.Changes {
-		changes[i] = &req.Changes[i]
-		id := changes[i].Table
+		changes[i] = tableChange(&req.Changes[i])
+		id := changes[i].id
 		if id.Namespace.IsRoot() || id.Name == "" {
 			return fail(req, refuse(mounts.BadRequest, id, "each change of a transaction needs an identifier with a namespace and a name"))
 		}
@@ -66,9 +66,25 @@ func (b *Backend) CommitTransaction(ctx context.Context, req *mounts.CommitTrans
 	return nil
 }
 
-// attempt is one table of a commit: what was read, and what it shall become.
+// change is what a commit does to one table or view.
+type change struct {
+	id   mounts.Identifier
+	kind store.Kind
+	// creates says that a requirement is that it does not exist.
+	creates bool
+	// apply is the commit engine's part.
+	apply func(base *commit.Base) (*commit.Result, error)
+}
+
+func tableChange(req *mounts.CommitTableRequest) change {
+	return change{id: req.Table, kind: store.Table, creates: req.Creates(), apply: func(base *commit.Base) (*commit.Result, error) {
+		return commit.Table(base, req, commit.Options{})
+	}}
+}
+
+// attempt is one round of a change: what was read, and what it shall become.
 type attempt struct {
-	req *mounts.CommitTableRequest
+	change
 	// base is nil for a table that does not exist yet.
 	base *commit.Base
 	// object is the pointer's record: what was read, then what was written.
@@ -76,19 +92,19 @@ type attempt struct {
 	// metadata and location are the base's own for a change of nothing.
 	metadata []byte
 	location string
-	table    warehouse.Location
+	place    warehouse.Location
 	changed  bool
 	// summary is what the written document says; set with its location.
 	summary *commit.Summary
 }
 
 // commit runs the protocol: all of the changes or none.
-func (b *Backend) commit(ctx context.Context, changes []*mounts.CommitTableRequest) ([]*attempt, error) {
-	tables := make([]mounts.Identifier, len(changes))
+func (b *Backend) commit(ctx context.Context, changes []change) ([]*attempt, error) {
+	names := make([]mounts.Identifier, len(changes))
 	for i, change := range changes {
-		tables[i] = change.Table
+		names[i] = change.id
 	}
-	leave, err := b.gate.enter(ctx, tables)
+	leave, err := b.gate.enter(ctx, names)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +118,7 @@ func (b *Backend) commit(ctx context.Context, changes []*mounts.CommitTableReque
 			return done, err
 		}
 	}
-	return nil, refuse(mounts.CommitConflict, tables[0],
+	return nil, refuse(mounts.CommitConflict, names[0],
 		"{object} is being changed by too many writers at once; nothing was committed, try again")
 }
 
@@ -124,14 +140,14 @@ func pause(ctx context.Context, try int) error {
 
 // try is one round; store.ErrMoved if another writer was faster, and then
 // nothing is left of it.
-func (b *Backend) try(ctx context.Context, changes []*mounts.CommitTableRequest) ([]*attempt, error) {
+func (b *Backend) try(ctx context.Context, changes []change) ([]*attempt, error) {
 	attempts, err := b.readAll(ctx, changes)
 	if err != nil {
 		return nil, err
 	}
 	anything := false
 	for _, a := range attempts {
-		if err := b.apply(a); err != nil {
+		if err := b.work(a); err != nil {
 			return nil, err
 		}
 		anything = anything || a.changed
@@ -147,7 +163,7 @@ func (b *Backend) try(ctx context.Context, changes []*mounts.CommitTableRequest)
 	for _, a := range attempts {
 		switch {
 		case a.base == nil:
-			a.object = newTable(a.req.Table, a.location)
+			a.object = newObject(a.id, a.kind, a.location)
 		case a.changed:
 			a.object.Location = a.location
 		}
@@ -166,19 +182,19 @@ func (b *Backend) try(ctx context.Context, changes []*mounts.CommitTableRequest)
 }
 
 // readAll reads every pointer in one view, and then the documents.
-func (b *Backend) readAll(ctx context.Context, changes []*mounts.CommitTableRequest) ([]*attempt, error) {
+func (b *Backend) readAll(ctx context.Context, changes []change) ([]*attempt, error) {
 	attempts := make([]*attempt, len(changes))
 	// taken says why a table that does not exist cannot be created either.
 	taken := make([]error, len(changes))
 	err := b.store.View(ctx, func(tx store.Tx) error {
 		for i, change := range changes {
-			attempts[i], taken[i] = &attempt{req: change}, nil
-			o, err := tableIn(tx, change.Table)
+			attempts[i], taken[i] = &attempt{change: change}, nil
+			o, err := objectIn(tx, change.id, change.kind)
 			switch {
 			case err == nil:
 				attempts[i].base, attempts[i].object = &commit.Base{Location: o.Location}, o
-			case errors.Is(err, mounts.NoSuchTable):
-				taken[i] = free(tx, change.Table)
+			case errors.Is(err, absence(change.kind)):
+				taken[i] = free(tx, change.id, change.kind)
 			default:
 				return err
 			}
@@ -190,7 +206,7 @@ func (b *Backend) readAll(ctx context.Context, changes []*mounts.CommitTableRequ
 	}
 	for i, a := range attempts {
 		if a.base == nil {
-			if err := b.startCreate(a, taken[i]); err != nil {
+			if err := startCreate(a.change, taken[i]); err != nil {
 				return nil, err
 			}
 			continue
@@ -198,57 +214,47 @@ func (b *Backend) readAll(ctx context.Context, changes []*mounts.CommitTableRequ
 		a.base.Metadata, err = b.document(ctx, a.base.Location, mounts.SnapshotsAll)
 		if errors.Is(err, mounts.MetadataMissing) {
 			// Another replica's commits may have removed it as an old file.
-			if now, lookup := b.table(ctx, a.req.Table); lookup == nil && now.Location != a.base.Location {
+			if now, lookup := b.object(ctx, a.id, a.kind); lookup == nil && now.Location != a.base.Location {
 				return nil, store.ErrMoved
 			}
 		}
 		if err != nil {
-			return nil, about(a.req.Table, err)
+			return nil, about(a.id, err)
 		}
 	}
 	return attempts, nil
 }
 
-// startCreate checks a change of a table that does not exist: unless it says
-// that it creates it, that is the answer, whatever else may be wrong.
-func (b *Backend) startCreate(a *attempt, taken error) error {
+// startCreate checks a change of what does not exist: unless it says that it
+// creates it, that is the answer, whatever else may be wrong.
+func startCreate(c change, taken error) error {
 	if taken == nil {
-		taken = checkTable(a.req.Table)
+		taken = checkObject(c.id, c.kind)
 	}
-	if taken == nil || !creates(a.req) {
+	if taken == nil || !c.creates {
 		return nil // the engine says what is wrong, if anything
 	}
 	return taken
 }
 
-// creates reports whether a requirement says that the table shall be created.
-func creates(req *mounts.CommitTableRequest) bool {
-	for _, r := range req.Requirements {
-		if requirementType(r) == "assert-create" {
-			return true
-		}
-	}
-	return false
-}
-
-// apply works out what a change leads to and confines where it leads.
-func (b *Backend) apply(a *attempt) error {
-	result, err := commit.Table(a.base, a.req, commit.Options{})
+// work finds out what a change leads to and confines where it leads.
+func (b *Backend) work(a *attempt) error {
+	result, err := a.apply(a.base)
 	if err != nil {
-		return about(a.req.Table, err)
+		return about(a.id, err)
 	}
 	if a.base != nil && !result.Changed {
 		a.metadata, a.location = a.base.Metadata, a.base.Location
 		return nil
 	}
 	a.metadata, a.changed = result.Metadata, true
-	if a.table, err = b.warehouse.Confine(result.TableLocation); err != nil {
-		return about(a.req.Table, err)
+	if a.place, err = b.warehouse.Confine(result.TableLocation); err != nil {
+		return about(a.id, err)
 	}
 	return nil
 }
 
-// about names the table that an error of one change is about.
+// about names the object that an error of one change is about.
 func about(id mounts.Identifier, err error) error {
 	e := *fault(err)
 	if e.Ident.IsZero() {
@@ -272,8 +278,8 @@ func (b *Backend) writeAll(ctx context.Context, attempts []*attempt) ([]string, 
 		}
 		group.Go(func() error {
 			var err error
-			if a.location, a.summary, err = b.write(ctx, a.table, previous, a.metadata); err != nil {
-				return about(a.req.Table, err)
+			if a.location, a.summary, err = b.write(ctx, a.kind, a.place, previous, a.metadata); err != nil {
+				return about(a.id, err)
 			}
 			return nil
 		})
@@ -288,17 +294,17 @@ func (b *Backend) writeAll(ctx context.Context, attempts []*attempt) ([]string, 
 	return written, err
 }
 
-// swapAll moves all pointers, or fails before it moved any. A table that does
-// not change must not have moved either: its requirements were part of it.
+// swapAll moves all pointers, or fails before it moved any. One that does not
+// change must not have moved either: its requirements were part of it.
 func swapAll(tx store.Tx, attempts []*attempt, who store.By) error {
 	for _, a := range attempts {
-		o, err := tableIn(tx, a.req.Table)
+		o, err := objectIn(tx, a.id, a.kind)
 		switch {
-		case a.base == nil && errors.Is(err, mounts.NoSuchTable):
-			if err := free(tx, a.req.Table); err != nil {
+		case a.base == nil && errors.Is(err, absence(a.kind)):
+			if err := free(tx, a.id, a.kind); err != nil {
 				return moved(err)
 			}
-		case a.base == nil || errors.Is(err, mounts.NoSuchTable):
+		case a.base == nil || errors.Is(err, absence(a.kind)):
 			return store.ErrMoved
 		case err != nil:
 			return err
@@ -313,7 +319,7 @@ func swapAll(tx store.Tx, attempts []*attempt, who store.By) error {
 		case a.base == nil:
 			_, err = tx.Create(a.object, who)
 		default:
-			_, err = tx.Swap(a.req.Table, a.base.Location, a.location, who)
+			_, err = tx.Swap(a.id, a.base.Location, a.location, who)
 		}
 		if err != nil {
 			return err
@@ -354,7 +360,7 @@ func (b *Backend) swap(ctx context.Context, written []string, f func(store.Tx, s
 // table's own location are: the log is what clients and registered documents
 // say.
 func (b *Backend) removeOld(ctx context.Context, a *attempt) {
-	if a.base == nil || !strings.EqualFold(a.summary.Properties[propertyDeleteOld], "true") {
+	if a.base == nil || a.kind != store.Table || !strings.EqualFold(a.summary.Properties[propertyDeleteOld], "true") {
 		return
 	}
 	before, err := commit.Inspect(a.base.Metadata)
@@ -365,7 +371,7 @@ func (b *Backend) removeOld(ctx context.Context, a *attempt) {
 	for _, file := range a.summary.PreviousFiles {
 		keep[file] = true
 	}
-	folder := a.table.Join("metadata")
+	folder := a.place.Join("metadata")
 	var old []string
 	for _, file := range before.PreviousFiles {
 		l, err := warehouse.Parse(file)

@@ -73,9 +73,15 @@ func (f *fixture) raced(n int, rival func(i int)) *int {
 // steal changes a table through the store, past the backend's own order.
 func (f *fixture) steal(id mounts.Identifier, key string) {
 	f.t.Helper()
-	attempts, err := f.readAll(context.Background(), []*mounts.CommitTableRequest{setProperties(id, map[string]string{key: "rival"})})
+	f.overtake(tableChange(setProperties(id, map[string]string{key: "rival"})))
+}
+
+// overtake makes a change past the gate.
+func (f *fixture) overtake(c change) {
+	f.t.Helper()
+	attempts, err := f.readAll(context.Background(), []change{c})
 	if err == nil {
-		err = f.apply(attempts[0])
+		err = f.work(attempts[0])
 	}
 	if err == nil {
 		_, err = f.writeAll(context.Background(), attempts)
@@ -126,7 +132,7 @@ func TestARequirementThatALostSwapBrokeIsNotTriedAgain(t *testing.T) {
 
 // transact commits one raw update past the gate, which the caller holds.
 func (f *fixture) transact(id mounts.Identifier, update string) (*attempt, error) {
-	done, err := f.try(context.Background(), []*mounts.CommitTableRequest{{Table: id, Updates: []json.RawMessage{json.RawMessage(update)}}})
+	done, err := f.try(context.Background(), []change{tableChange(&mounts.CommitTableRequest{Table: id, Updates: []json.RawMessage{json.RawMessage(update)}})})
 	if err != nil {
 		return nil, err
 	}

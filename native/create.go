@@ -17,7 +17,7 @@ import (
 // is one that was never used before. A staged create stores nothing: its answer
 // is what a commit with assert-create builds on.
 func (b *Backend) CreateTable(ctx context.Context, req *mounts.CreateTableRequest) (*mounts.Table, error) {
-	if err := checkTable(req.Object()); err != nil {
+	if err := checkObject(req.Object(), store.Table); err != nil {
 		return nil, fail(req, err)
 	}
 	table, err := b.create(ctx, req)
@@ -28,24 +28,7 @@ func (b *Backend) CreateTable(ctx context.Context, req *mounts.CreateTableReques
 }
 
 func (b *Backend) create(ctx context.Context, req *mounts.CreateTableRequest) (*mounts.Table, error) {
-	id := req.Object()
-	var place warehouse.Location
-	// Whether the name is free is said before anything is said of the location.
-	err := b.store.View(ctx, func(tx store.Tx) (err error) {
-		if err := free(tx, id); err != nil {
-			return err
-		}
-		place, err = b.namespaceLocation(tx, id.Namespace)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if req.Location != "" {
-		place, err = b.warehouse.Confine(req.Location)
-	} else {
-		place = place.Join(warehouse.Segment(id.Name) + "-" + uuid.NewString())
-	}
+	place, err := b.choose(ctx, req.Object(), store.Table, req.Location)
 	if err != nil {
 		return nil, err
 	}
@@ -56,51 +39,64 @@ func (b *Backend) create(ctx context.Context, req *mounts.CreateTableRequest) (*
 	if req.StageCreate {
 		return &mounts.Table{Metadata: doc, Config: b.warehouse.ClientHints()}, nil
 	}
-	file, _, err := b.write(ctx, place, "", doc)
+	o, err := b.begin(ctx, req.Object(), store.Table, place, doc)
 	if err != nil {
 		return nil, err
 	}
-	o := newTable(id, file)
+	return b.present(o, doc, mounts.SnapshotsAll), nil
+}
+
+// choose is where a new object shall lie: where the client says, if it says so,
+// else a place that was never used before. Whether the name is free is said
+// before anything is said of the location.
+func (b *Backend) choose(ctx context.Context, id mounts.Identifier, kind store.Kind, wanted string) (warehouse.Location, error) {
+	var place warehouse.Location
+	err := b.store.View(ctx, func(tx store.Tx) (err error) {
+		if err := free(tx, id, kind); err != nil {
+			return err
+		}
+		place, err = b.namespaceLocation(tx, id.Namespace)
+		return err
+	})
+	switch {
+	case err != nil:
+		return warehouse.Location{}, err
+	case wanted != "":
+		return b.warehouse.Confine(wanted)
+	}
+	return place.Join(warehouse.Segment(id.Name) + "-" + uuid.NewString()), nil
+}
+
+// begin writes the first metadata file of an object and makes its pointer.
+func (b *Backend) begin(ctx context.Context, id mounts.Identifier, kind store.Kind, place warehouse.Location, doc []byte) (store.Object, error) {
+	file, _, err := b.write(ctx, kind, place, "", doc)
+	if err != nil {
+		return store.Object{}, err
+	}
+	o := newObject(id, kind, file)
 	err = b.swap(ctx, []string{file}, func(tx store.Tx, who store.By) error {
-		if err := free(tx, id); err != nil {
+		if err := free(tx, id, kind); err != nil {
 			return err
 		}
 		_, err := tx.Create(o, who)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return store.Object{}, err
 	}
 	b.cache.put(cacheKey{location: file}, doc)
-	return b.present(o, doc, mounts.SnapshotsAll), nil
+	return o, nil
 }
 
-func newTable(id mounts.Identifier, location string) store.Object {
-	return store.Object{Namespace: slices.Clone(id.Namespace), Name: id.Name, Kind: store.Table, ID: uuid.New(), Location: location}
-}
-
-// free is nil if a table of that name can be created, or why not.
-func free(tx store.Tx, id mounts.Identifier) error {
-	if err := exists(tx, id.Namespace); err != nil {
-		return err
-	}
-	taken, err := tx.Object(id)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return nil
-	case err != nil:
-		return err
-	case taken.Kind == store.View:
-		return refuse(mounts.AlreadyExists, id, viewHasName)
-	}
-	return refuse(mounts.AlreadyExists, id, "")
+func newObject(id mounts.Identifier, kind store.Kind, location string) store.Object {
+	return store.Object{Namespace: slices.Clone(id.Namespace), Name: id.Name, Kind: kind, ID: uuid.New(), Location: location}
 }
 
 // RegisterTable implements mounts.Backend. Both the metadata file and the
 // location that it gives the table must lie inside the warehouse, since commits
 // write there.
 func (b *Backend) RegisterTable(ctx context.Context, req *mounts.RegisterTableRequest) (*mounts.Table, error) {
-	if err := checkTable(req.Object()); err != nil {
+	if err := checkObject(req.Object(), store.Table); err != nil {
 		return nil, fail(req, err)
 	}
 	table, err := b.register(ctx, req)
@@ -111,41 +107,47 @@ func (b *Backend) RegisterTable(ctx context.Context, req *mounts.RegisterTableRe
 }
 
 func (b *Backend) register(ctx context.Context, req *mounts.RegisterTableRequest) (*mounts.Table, error) {
-	id := req.Object()
+	o, doc, err := b.adopt(ctx, req.Object(), store.Table, req.MetadataLocation, req.Overwrite)
+	if err != nil {
+		return nil, err
+	}
+	return b.present(o, doc, mounts.SnapshotsAll), nil
+}
+
+// adopt makes an object of a metadata file that exists.
+func (b *Backend) adopt(ctx context.Context, id mounts.Identifier, kind store.Kind, metadata string, overwrite bool) (o store.Object, doc []byte, err error) {
 	usable := func(tx store.Tx) error {
-		err := free(tx, id)
-		if taken, lookup := tx.Object(id); req.Overwrite && lookup == nil && taken.Kind == store.Table {
+		err := free(tx, id, kind)
+		if taken, lookup := tx.Object(id); overwrite && lookup == nil && taken.Kind == kind {
 			return nil
 		}
 		return err
 	}
 	if err := b.store.View(ctx, usable); err != nil {
-		return nil, err
+		return o, nil, err
 	}
-	file, err := b.warehouse.Confine(req.MetadataLocation)
+	file, err := b.warehouse.Confine(metadata)
 	if err != nil {
-		return nil, err
+		return o, nil, err
 	}
-	doc, err := b.read(ctx, file)
-	if err != nil {
-		return nil, err
+	if doc, err = b.read(ctx, file); err != nil {
+		return o, nil, err
 	}
-	summary, err := commit.Inspect(doc)
+	summary, err := inspect(kind, doc)
 	if err != nil {
-		return nil, err
+		return o, nil, err
 	}
 	if _, err := b.warehouse.Confine(summary.Location); err != nil {
-		return nil, err
+		return o, nil, err
 	}
 	location := file.String()
-	var o store.Object
 	err = b.swap(ctx, nil, func(tx store.Tx, who store.By) (err error) {
 		if err := usable(tx); err != nil {
 			return err
 		}
 		o, err = tx.Object(id)
 		if errors.Is(err, store.ErrNotFound) {
-			o, err = tx.Create(newTable(id, location), who)
+			o, err = tx.Create(newObject(id, kind, location), who)
 			return err
 		} else if err != nil || o.Location == location {
 			return err
@@ -154,11 +156,11 @@ func (b *Backend) register(ctx context.Context, req *mounts.RegisterTableRequest
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return o, nil, err
 	}
 	// Unlike the names of files written here this one may have been used before,
-	// by a table that is gone.
+	// by an object that is gone.
 	b.cache.forget(location)
 	b.cache.put(cacheKey{location: location}, doc)
-	return b.present(o, doc, mounts.SnapshotsAll), nil
+	return o, doc, nil
 }

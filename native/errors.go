@@ -12,11 +12,11 @@ import (
 // Messages that more than one operation gives; their wording is what Java
 // clients match on.
 const (
+	tableHasName    = "Table with same name already exists: {object}"
 	viewHasName     = "View with same name already exists: {object}"
 	viewAtRenamed   = "Cannot rename {object} to {to}. View already exists"
 	tableAtRenamed  = "Cannot rename {object} to {to}. Table already exists"
 	missingFile     = "Failed to open input stream for file: "
-	needsNamespace  = "a table needs a namespace"
 	namespaceIsRoot = "the root is no namespace; name one with at least one level"
 )
 

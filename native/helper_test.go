@@ -99,8 +99,7 @@ func (f *fixture) load(id mounts.Identifier) *mounts.Table {
 // view puts a view's pointer into the store, as a later release may have.
 func (f *fixture) view(id mounts.Identifier) {
 	f.t.Helper()
-	o := newTable(id, "file:///nowhere")
-	o.Kind = store.View
+	o := newObject(id, store.View, "file:///nowhere")
 	if err := f.store.Update(context.Background(), func(tx store.Tx) error {
 		_, err := tx.Create(o, store.By{})
 		return err

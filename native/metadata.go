@@ -17,10 +17,11 @@ import (
 
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/commit"
+	"github.com/icefield/icefield/native/store"
 	"github.com/icefield/icefield/native/warehouse"
 )
 
-// Table properties that say how metadata files are kept.
+// Properties that say how metadata files are kept.
 const (
 	propertyMetadataPath  = "write.metadata.path"
 	propertyMetadataCodec = "write.metadata.compression-codec"
@@ -94,20 +95,20 @@ func gunzip(content []byte) ([]byte, error) {
 	return plain, err
 }
 
-// write writes a table's next metadata document under a name that was never
-// used. After an error nothing is left of it.
-func (b *Backend) write(ctx context.Context, table warehouse.Location, previous string, doc []byte) (location string, summary *commit.Summary, err error) {
-	if summary, err = commit.Inspect(doc); err != nil {
+// write writes the next metadata document of the object that lies at place,
+// under a name that was never used. After an error nothing is left of it.
+func (b *Backend) write(ctx context.Context, kind store.Kind, place warehouse.Location, previous string, doc []byte) (location string, summary *commit.Summary, err error) {
+	if summary, err = inspect(kind, doc); err != nil {
 		return "", nil, err
 	}
-	folder := table.Join("metadata")
+	folder := place.Join("metadata")
 	if chosen := summary.Properties[propertyMetadataPath]; chosen != "" {
 		if folder, err = b.warehouse.Confine(chosen); err != nil {
 			return "", nil, &mounts.Error{Kind: mounts.BadRequest, Msg: "the property " + propertyMetadataPath + " is refused: " + err.Error()}
 		}
 	}
 	suffix, content := metadataSuffix, doc
-	if summary.Properties[propertyMetadataCodec] == "gzip" {
+	if compressed(kind, summary.Properties) {
 		suffix, content = gzipMetadataSuffix, gzipped(doc)
 	}
 	file := folder.Join(fmt.Sprintf("%05d-%s%s", nextVersion(previous), uuid.New(), suffix))

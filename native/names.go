@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/native/store"
 )
 
 // The bounds of new names. Each level and name may have 255 characters of four
@@ -36,13 +37,13 @@ func checkNamespace(path mounts.Namespace) error {
 	return nil
 }
 
-// checkTable refuses a table name that cannot be created.
-func checkTable(id mounts.Identifier) error {
+// checkObject refuses a name of a table or view that cannot be created.
+func checkObject(id mounts.Identifier, kind store.Kind) error {
 	if id.Namespace.IsRoot() {
-		return refuse(mounts.BadRequest, id, needsNamespace)
+		return refuse(mounts.BadRequest, id, "a "+kind.String()+" needs a namespace")
 	}
 	if problem := nameProblem(id.Name); problem != "" {
-		return refuse(mounts.BadRequest, id, "a table name "+problem)
+		return refuse(mounts.BadRequest, id, "a "+kind.String()+" name "+problem)
 	}
 	return nil
 }

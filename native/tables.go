@@ -27,22 +27,22 @@ func (b *Backend) ListTables(ctx context.Context, req *mounts.ListTablesRequest)
 	return page, nil
 }
 
-// table reads the pointer of a table. NoSuchTable also for a view.
-func (b *Backend) table(ctx context.Context, id mounts.Identifier) (store.Object, error) {
+// object reads the pointer of a table or view; one of the other kind is absent.
+func (b *Backend) object(ctx context.Context, id mounts.Identifier, kind store.Kind) (store.Object, error) {
 	var o store.Object
 	err := b.store.View(ctx, func(tx store.Tx) (err error) {
-		o, err = tableIn(tx, id)
+		o, err = objectIn(tx, id, kind)
 		return err
 	})
 	return o, err
 }
 
+func (b *Backend) table(ctx context.Context, id mounts.Identifier) (store.Object, error) {
+	return b.object(ctx, id, store.Table)
+}
+
 func tableIn(tx store.Tx, id mounts.Identifier) (store.Object, error) {
-	o, err := tx.Object(id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && o.Kind != store.Table {
-		return store.Object{}, refuse(mounts.NoSuchTable, id, "")
-	}
-	return o, err
+	return objectIn(tx, id, store.Table)
 }
 
 // LoadTable implements mounts.Backend. A table whose tag the client has is
@@ -121,34 +121,37 @@ func (b *Backend) ReportMetrics(ctx context.Context, req *mounts.ReportMetricsRe
 // RenameTable implements mounts.Backend in one store transaction. A rename to
 // its own name does nothing.
 func (b *Backend) RenameTable(ctx context.Context, req *mounts.RenameTableRequest) error {
-	if err := checkTable(req.Destination); err != nil {
+	if err := b.rename(ctx, store.Table, req.Source, req.Destination); err != nil {
 		return fail(req, err)
 	}
+	return nil
+}
+
+func (b *Backend) rename(ctx context.Context, kind store.Kind, from, to mounts.Identifier) error {
+	if err := checkObject(to, kind); err != nil {
+		return err
+	}
 	who := by(ctx)
-	err := b.store.Update(ctx, func(tx store.Tx) error {
-		if _, err := tableIn(tx, req.Source); err != nil || req.Source.Equal(req.Destination) {
+	return b.store.Update(ctx, func(tx store.Tx) error {
+		if _, err := objectIn(tx, from, kind); err != nil || from.Equal(to) {
 			return err
 		}
-		if err := exists(tx, req.Destination.Namespace); err != nil {
+		if err := exists(tx, to.Namespace); err != nil {
 			return err
 		}
-		taken, err := tx.Object(req.Destination)
+		taken, err := tx.Object(to)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
-			return tx.Rename(req.Source, req.Destination, who)
+			return tx.Rename(from, to, who)
 		case err != nil:
 			return err
 		}
-		e := refuse(mounts.AlreadyExists, req.Source, tableAtRenamed)
-		if e.To = req.Destination; taken.Kind == store.View {
+		e := refuse(mounts.AlreadyExists, from, tableAtRenamed)
+		if e.To = to; taken.Kind == store.View {
 			e.Msg = viewAtRenamed
 		}
 		return e
 	})
-	if err != nil {
-		return fail(req, err)
-	}
-	return nil
 }
 
 // DropTable implements mounts.Backend: it forgets the pointer, also of a table
