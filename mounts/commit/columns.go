@@ -34,6 +34,7 @@ type column struct {
 type columns struct {
 	all   []column
 	fresh bool
+	least int64 // id
 	next  int
 	// renumbered maps the document's ids to fresh ones. An id that stood more
 	// than once maps to 0.
@@ -41,12 +42,16 @@ type columns struct {
 	positions  map[int]int // in all, by id
 }
 
+// Field ids begin at 1 in a table, since it assigns them. A view keeps those of
+// its creator, and Spark counts from 0.
+const leastInTable, leastInView = 1, 0
+
 // schemaColumns walks a schema and returns it, rewritten if fresh is set.
-func schemaColumns(raw []byte, fresh bool) (*columns, []byte, error) {
+func schemaColumns(raw []byte, fresh bool, least int64) (*columns, []byte, error) {
 	if levels := jsonDepth(raw); len(raw)*levels > maxSchemaWork {
 		return nil, nil, invalid("the schema is too large: %d bytes in %d levels", len(raw), levels)
 	}
-	c := &columns{fresh: fresh, renumbered: map[int]int{}, positions: map[int]int{}}
+	c := &columns{fresh: fresh, least: least, renumbered: map[int]int{}, positions: map[int]int{}}
 	out, err := c.structType(raw, column{}, 1)
 	return c, out, err
 }
@@ -67,8 +72,8 @@ func (c *columns) id(o *object, key, where string) (int, error) {
 		return 0, badRequest("schema: %q of %q is missing", key, clip(where))
 	}
 	if !c.fresh {
-		if old <= 0 || old > iceberg.MaxStructFieldID {
-			return 0, invalid("schema: column %q has the id %d; ids are 1 to %d", clip(where), old, iceberg.MaxStructFieldID)
+		if old < c.least || old > iceberg.MaxStructFieldID {
+			return 0, invalid("schema: column %q has the id %d; ids are %d to %d", clip(where), old, c.least, iceberg.MaxStructFieldID)
 		}
 		return int(old), nil
 	}

@@ -56,7 +56,7 @@ func create(req *mounts.CreateTableRequest, location string, opt Options) (json.
 		func() error { return s.addSortOrder(order) },
 		func() error { return s.setDefaultSortOrder(-1) },
 		func() error { return s.setLocation(location) },
-		func() error { return s.setProperties(req.Properties) },
+		func() error { return s.setProperties(req.Properties, reserved) },
 		s.complete,
 	} {
 		if err := step(); err != nil {
@@ -80,7 +80,7 @@ func freshSchema(raw json.RawMessage) ([]byte, *columns, error) {
 	if err != nil || value.Kind() != '{' {
 		return nil, nil, notJSON("\"schema\"", err)
 	}
-	cols, out, err := schemaColumns(value, true)
+	cols, out, err := schemaColumns(value, true, leastInTable)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -22,6 +22,11 @@ func invalid(format string, args ...any) error {
 	return &mounts.Error{Kind: mounts.ValidationFailed, Msg: fmt.Sprintf(format, args...)}
 }
 
+// invalidArgument is invalid as Java clients know it from views.
+func invalidArgument(format string, args ...any) error {
+	return &mounts.Error{Kind: mounts.InvalidArgument, Msg: fmt.Sprintf(format, args...)}
+}
+
 // conflict is a commit that the client may rebuild on fresh metadata.
 func conflict(format string, args ...any) error {
 	return &mounts.Error{Kind: mounts.CommitConflict, Msg: fmt.Sprintf(format, args...)}

@@ -43,6 +43,9 @@ func Inspect(metadata json.RawMessage) (*Summary, error) {
 	if err != nil {
 		return nil, notMetadata(err)
 	}
+	if s.doc.has("view-uuid") {
+		return nil, invalid("the file is not the metadata of a table: it is a view's")
+	}
 	sum := &Summary{FormatVersion: s.version, Properties: map[string]string{}}
 	for _, step := range []func(*Summary) error{
 		s.inspectTop, s.inspectPointers, s.inspectSnapshots, s.inspectProperties,

@@ -17,7 +17,19 @@ var (
 	schemas    = section{"schemas", "schema-id", "schema", 0}
 	specs      = section{"partition-specs", "spec-id", "partition spec", 0}
 	sortOrders = section{"sort-orders", "order-id", "sort order", 1}
+	versions   = section{"versions", "version-id", "view version", 1}
 )
+
+// form is what two entries that say the same have in common.
+func (of section) form(raw []byte) (string, error) {
+	switch of {
+	case schemas:
+		return sameSchema(raw)
+	case versions:
+		return sameVersion(raw)
+	}
+	return sameFields(raw)
+}
 
 type entry struct {
 	id  int64
@@ -28,7 +40,8 @@ type entry struct {
 type list struct {
 	of      section
 	entries []entry
-	fresh   bool // of a table that is being created
+	forms   map[string]int64 // first id by form, once asked for
+	fresh   bool             // of a table that is being created
 	changed bool
 }
 
@@ -69,9 +82,38 @@ func (l *list) find(id int64) *entry {
 	return nil
 }
 
+// repeated returns the id of the first entry that says the same as raw. Every
+// entry's form is made once, however many are added.
+func (l *list) repeated(raw []byte) (id int64, found bool, err error) {
+	form, err := l.of.form(raw)
+	if err != nil {
+		return 0, false, err
+	}
+	if l.forms == nil {
+		l.forms = make(map[string]int64, len(l.entries))
+		for _, e := range l.entries {
+			l.learn(e)
+		}
+	}
+	id, found = l.forms[form]
+	return id, found, nil
+}
+
+func (l *list) learn(e entry) {
+	// What has no form was stored by somebody else and is like nothing.
+	if form, err := l.of.form(e.raw); err == nil {
+		if _, there := l.forms[form]; !there {
+			l.forms[form] = e.id
+		}
+	}
+}
+
 func (l *list) add(e entry) {
 	l.entries = append(l.entries, e)
 	l.changed = true
+	if l.forms != nil {
+		l.learn(e)
+	}
 }
 
 // nextID is the highest id and one. The first entry of a table that is being
@@ -156,6 +198,6 @@ func (s *state) drop(of section, key, role string, ids []int64) error {
 	if last := s.lastAdded[of]; last != nil && gone[*last] {
 		s.lastAdded[of] = nil
 	}
-	l.entries, l.changed, s.changed = kept, true, true
+	l.entries, l.forms, l.changed, s.changed = kept, nil, true, true
 	return nil
 }

@@ -49,18 +49,17 @@ func (s *state) addSortOrder(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	form, err := sameFields(raw)
+	id, found, err := list.repeated(raw)
 	if err != nil {
 		return badRequest("add-sort-order: the sort order is not an object")
 	}
-	for _, e := range list.entries {
-		other, err := sameFields(e.raw)
-		if err == nil && (other == form || len(fields) == 0 && e.id == 0) {
-			s.lastAdded[sortOrders] = &e.id
-			return nil
-		}
+	if !found && len(fields) == 0 && list.find(0) != nil {
+		id, found = 0, true
 	}
-	var id int64
+	if found {
+		s.lastAdded[sortOrders] = &id
+		return nil
+	}
 	if len(fields) > 0 {
 		if id, err = list.nextID(o.get(sortOrders.id), 1); err != nil {
 			return err

@@ -42,8 +42,9 @@ func (s *state) property(key string) (string, error) {
 	return value, nil
 }
 
-// setProperties sets properties, in the order of their names.
-func (s *state) setProperties(updates map[string]string) error {
+// setProperties sets properties, in the order of their names, but for those
+// that leave says.
+func (s *state) setProperties(updates map[string]string, leave func(string) bool) error {
 	o, err := s.properties()
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (s *state) setProperties(updates map[string]string) error {
 		if len(key) > maxName {
 			return invalid("a property name is over %d bytes: %q", maxName, clip(key))
 		}
-		if !reserved(key) {
+		if !leave(key) {
 			keys = append(keys, key)
 		}
 	}
@@ -92,11 +93,11 @@ func (s *state) removeProperties(keys []string) error {
 	return nil
 }
 
-// setLocation moves the table's base location.
+// setLocation moves the base location.
 func (s *state) setLocation(location string) error {
 	location = trimSlash(location)
 	if location == "" {
-		return invalid("the table's location cannot be empty")
+		return invalid("the location of {object} cannot be empty")
 	}
 	before, err := s.text("location")
 	if err != nil {

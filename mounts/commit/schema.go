@@ -20,8 +20,8 @@ type schema struct {
 
 // checkedSchema validates a schema for a format version. The bytes stay what
 // they are.
-func checkedSchema(raw []byte, version int) (*schema, error) {
-	cols, _, err := schemaColumns(raw, false)
+func checkedSchema(raw []byte, version int, least int64) (*schema, error) {
+	cols, _, err := schemaColumns(raw, false, least)
 	if err != nil {
 		return nil, err
 	}
@@ -83,44 +83,50 @@ func (s *schema) checkIdentifiers() error {
 
 // addSchema adds a schema or finds the one that says the same.
 func (s *state) addSchema(raw []byte) error {
-	raw = bytes.TrimSpace(raw)
-	o, err := parseObject(raw)
-	if err != nil {
-		return badRequest("add-schema: the schema is not an object")
-	}
-	added, err := checkedSchema(raw, s.version)
-	if err != nil {
+	added, err := s.keepSchema(raw, s.version, leastInTable)
+	if err != nil || added == nil {
 		return err
 	}
-	list, err := s.list(schemas)
-	if err != nil {
-		return err
-	}
-	form, err := sameSchema(raw)
-	if err != nil {
-		return badRequest("add-schema: the schema is not an object")
-	}
-	for _, e := range list.entries {
-		if other, err := sameSchema(e.raw); err == nil && other == form {
-			s.lastAdded[schemas] = &e.id
-			return nil
-		}
-	}
-	id, err := list.nextID(o.get(schemas.id), 0)
-	if err != nil {
-		return err
-	}
-	o.setInt(schemas.id, id)
-	list.add(entry{id: id, raw: o.encode()})
-	s.lastAdded[schemas] = &id
-	s.changed = true
-
 	last, err := s.int("last-column-id", 0)
 	if err != nil {
 		return err
 	}
 	s.doc.setInt("last-column-id", max(last, int64(added.columns.highest())))
 	return nil
+}
+
+// keepSchema adds a schema under an id of its own and returns it; nil if an
+// older one says the same.
+func (s *state) keepSchema(raw []byte, version int, least int64) (*schema, error) {
+	raw = bytes.TrimSpace(raw)
+	o, err := parseObject(raw)
+	if err != nil {
+		return nil, badRequest("add-schema: the schema is not an object")
+	}
+	added, err := checkedSchema(raw, version, least)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.list(schemas)
+	if err != nil {
+		return nil, err
+	}
+	id, found, err := list.repeated(raw)
+	if err != nil {
+		return nil, badRequest("add-schema: the schema is not an object")
+	}
+	if found {
+		s.lastAdded[schemas] = &id
+		return nil, nil
+	}
+	if id, err = list.nextID(o.get(schemas.id), 0); err != nil {
+		return nil, err
+	}
+	o.setInt(schemas.id, id)
+	list.add(entry{id: id, raw: o.encode()})
+	s.lastAdded[schemas] = &id
+	s.changed = true
+	return added, nil
 }
 
 // setCurrentSchema makes a schema current; -1 is the last added one.
@@ -159,7 +165,7 @@ func (s *state) current() (*schema, error) {
 	if e == nil {
 		return nil, invalid("there is no schema yet to bind partition specs and sort orders to; send add-schema first")
 	}
-	cols, _, err := schemaColumns(e.raw, false)
+	cols, _, err := schemaColumns(e.raw, false, leastInTable)
 	bound := &schema{raw: e.raw, columns: cols, typed: new(iceberg.Schema)}
 	if err == nil {
 		err = json.Unmarshal(e.raw, bound.typed)

@@ -169,15 +169,13 @@ func (s *state) addSpec(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	form, err := sameFields(raw)
+	id, found, err := list.repeated(raw)
 	if err != nil {
 		return badRequest("add-spec: the spec is not an object")
 	}
-	for _, e := range list.entries {
-		if other, err := sameFields(e.raw); err == nil && other == form {
-			s.lastAdded[specs] = &e.id
-			return nil
-		}
+	if found {
+		s.lastAdded[specs] = &id
+		return nil
 	}
 	last, err := s.int("last-partition-id", firstPartitionID-1)
 	if err != nil {
@@ -186,8 +184,7 @@ func (s *state) addSpec(raw []byte) error {
 	if last, err = s.fillFieldIDs(fields, list, max(last, firstPartitionID-1)); err != nil {
 		return err
 	}
-	id, err := list.nextID(o.get(specs.id), 0)
-	if err != nil {
+	if id, err = list.nextID(o.get(specs.id), 0); err != nil {
 		return err
 	}
 	o.set("fields", encodeFields(fields))

@@ -41,34 +41,56 @@ type updateFields struct {
 	Removed       *names         `json:"removed"` // what old clients say for removals
 	Statistics    jsontext.Value `json:"statistics"`
 	PartitionStat jsontext.Value `json:"partition-statistics"`
+	ViewVersion   jsontext.Value `json:"view-version"`
+	ViewVersionID *int64         `json:"view-version-id"`
 }
 
-// parseUpdate reads an update without looking at any table.
+// parseUpdate reads an update of a table without looking at any.
 func parseUpdate(i int, raw jsontext.Value) (*update, error) {
-	u := &update{what: "updates[" + strconv.Itoa(i) + "]"}
-	action, err := memberOf(raw, "action")
+	u, f, err := readUpdate(i, raw, known)
 	if err != nil {
-		return nil, notJSON(u.what, err)
-	}
-	if u.action, err = unquote(action); err != nil || u.action == "" {
-		return nil, badRequest("%s: \"action\" is missing", u.what)
-	}
-	u.what += " (" + clip(u.action) + ")"
-	var f updateFields
-	if !known(u.action) {
-		return nil, badRequest("%s: unknown update %q; nothing was changed", u.what, clip(u.action))
-	}
-	if err := decode(raw, &f, u.what); err != nil {
 		return nil, err
 	}
-	u.bindDefinition(&f)
-	if err := u.bindHistory(&f, raw); err != nil {
+	u.bindDefinition(f)
+	if err := u.bindHistory(f, raw); err != nil {
 		return nil, err
 	}
 	if u.apply == nil {
 		return nil, badRequest("%s: %q is missing or has the wrong type", u.what, u.missing)
 	}
 	return u, nil
+}
+
+// readUpdate decodes an update whose action is known.
+func readUpdate(i int, raw jsontext.Value, known func(string) bool) (*update, *updateFields, error) {
+	u := &update{what: "updates[" + strconv.Itoa(i) + "]"}
+	action, err := memberOf(raw, "action")
+	if err != nil {
+		return nil, nil, notJSON(u.what, err)
+	}
+	if u.action, err = unquote(action); err != nil || u.action == "" {
+		return nil, nil, badRequest("%s: \"action\" is missing", u.what)
+	}
+	u.what += " (" + clip(u.action) + ")"
+	if !known(u.action) {
+		return nil, nil, badRequest("%s: unknown update %q; nothing was changed", u.what, clip(u.action))
+	}
+	f := new(updateFields)
+	return u, f, decode(raw, f, u.what)
+}
+
+func (f *updateFields) updates() *texts {
+	if f.Updates == nil {
+		return f.Updated
+	}
+	return f.Updates
+}
+
+func (f *updateFields) removals() *names {
+	if f.Removals == nil {
+		return f.Removed
+	}
+	return f.Removals
 }
 
 // need notes the name of a member that is missing.
@@ -86,7 +108,7 @@ func (u *update) bindDefinition(f *updateFields) {
 	switch u.action {
 	case "assign-uuid":
 		if u.need(f.UUID != nil, "uuid") {
-			u.apply = func(s *state) error { return s.assignUUID(*f.UUID) }
+			u.apply = func(s *state) error { return s.assignUUID("table-uuid", *f.UUID) }
 		}
 	case "upgrade-format-version":
 		if u.need(f.FormatVersion != nil, "format-version") {
@@ -130,18 +152,12 @@ func (u *update) bindDefinition(f *updateFields) {
 			u.apply = func(s *state) error { return s.setLocation(*f.Location) }
 		}
 	case "set-properties":
-		if f.Updates == nil {
-			f.Updates = f.Updated
-		}
-		if u.need(f.Updates != nil, "updates") {
-			u.apply = func(s *state) error { return s.setProperties(*f.Updates) }
+		if updates := f.updates(); u.need(updates != nil, "updates") {
+			u.apply = func(s *state) error { return s.setProperties(*updates, reserved) }
 		}
 	case "remove-properties":
-		if f.Removals == nil {
-			f.Removals = f.Removed
-		}
-		if u.need(f.Removals != nil, "removals") {
-			u.apply = func(s *state) error { return s.removeProperties(*f.Removals) }
+		if removals := f.removals(); u.need(removals != nil, "removals") {
+			u.apply = func(s *state) error { return s.removeProperties(*removals) }
 		}
 	}
 }
@@ -290,12 +306,12 @@ func checkBlobs(what string, raw []byte) error {
 
 // assignUUID gives a table that is being created its identity, and a v1 table
 // that never had one. An identity never changes.
-func (s *state) assignUUID(text string) error {
+func (s *state) assignUUID(key, text string) error {
 	id, err := uuid.Parse(text)
 	if err != nil || id == uuid.Nil {
 		return badRequest("assign-uuid: %q is not a UUID", clip(text))
 	}
-	before, err := s.text("table-uuid")
+	before, err := s.text(key)
 	if err != nil {
 		return err
 	}
@@ -303,9 +319,9 @@ func (s *state) assignUUID(text string) error {
 	case strings.EqualFold(before, id.String()):
 		return nil
 	case before != "" && before != uuid.Nil.String():
-		return invalid("{object} already has the UUID %s, and a table's UUID never changes", before)
+		return invalid("{object} already has the UUID %s, and that never changes", before)
 	}
-	s.doc.set("table-uuid", quote(id.String()))
+	s.doc.set(key, quote(id.String()))
 	s.changed = true
 	return nil
 }
