@@ -70,5 +70,12 @@ type Job struct {
 	By By
 }
 
+// Due reports whether somebody may begin the job at a time: it is not finished,
+// NotBefore has come, and no lease holds it. A lease ends at LeasedUntil, that
+// instant included.
+func (j Job) Due(now time.Time) bool {
+	return !j.State.Finished() && !j.NotBefore.After(now) && (j.Lease == "" || !j.LeasedUntil.After(now))
+}
+
 // MaxProgress bounds a job's progress in bytes.
 const MaxProgress = 64 << 10

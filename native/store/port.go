@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -48,6 +49,10 @@ func (e *FencedError) Error() string {
 // Is matches ErrFenced.
 func (e *FencedError) Is(target error) bool { return target == ErrFenced }
 
+// ErrNotDestination refuses to fill or clear a registry that is not fenced as the
+// destination of that migration; nothing was done.
+var ErrNotDestination = errors.New("the registry is not the destination of that migration")
+
 // Entry is one record of an export; exactly one field is set.
 type Entry struct {
 	Namespace *Namespace
@@ -68,19 +73,22 @@ type Portable interface {
 	// running Updates: when it returned, in no process an Update commits that the
 	// fence refuses, and every Update that succeeded is seen by Export.
 	SetFence(ctx context.Context, f *Fence) error
-	// Export lists every record after the given position (nil: from the start),
-	// about limit of them, with the position to go on from; nil after the last.
-	// The order is the same in every store: namespaces (parents first, by levels
-	// bytewise), objects (by namespace levels, then name), commits (by object and
-	// generation), receipts (by key), jobs (by ID). It is consistent across calls
-	// only while the registry is fenced.
+	// Export lists the records after the given position (nil: from the start), at
+	// most limit of them and fewer where they are large, with the position to go on
+	// from, in the store's own encoding; nil after the last. The order is the same
+	// in every store: namespaces (by the number of levels, then by the levels,
+	// bytewise: parents first), objects of both kinds (by namespace in that order,
+	// then by name), commits (by object ID and generation), receipts (by key), jobs
+	// (by ID). It is consistent across calls only while the registry is fenced.
 	Export(ctx context.Context, after []byte, limit int) (entries []Entry, next []byte, err error)
-	// Import writes records as they are, over those of the same identity, in one
-	// transaction. Only a registry that is the destination of that migration
-	// takes them.
+	// Import writes records of one export as they are, over those of the same
+	// identity (path; namespace and name; object and generation; key; ID), in one
+	// transaction; again as often as wanted. ErrNotDestination, with nothing done,
+	// unless the registry is the fenced destination of that migration;
+	// ErrNoNamespace for an object, or a namespace, whose namespace is not there.
 	Import(ctx context.Context, migration uuid.UUID, entries []Entry) error
 	// Clear removes every record but the fence from the destination of that
-	// migration.
+	// migration. ErrNotDestination.
 	Clear(ctx context.Context, migration uuid.UUID) error
 	// Counts says how many records of each kind there are.
 	Counts(ctx context.Context) (Counts, error)

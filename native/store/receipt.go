@@ -16,8 +16,13 @@ type Receipt struct {
 	// Outcome is the answer in the registry's own encoding, opaque here.
 	Outcome []byte
 	Created time.Time
+	// Expires is when it is forgotten: from then on, that instant included, its key
+	// is free again.
 	Expires time.Time
 }
+
+// Expired reports whether the receipt no longer counts at a time.
+func (r Receipt) Expired(now time.Time) bool { return !r.Expires.After(now) }
 
 // MaxOutcome bounds a receipt's outcome in bytes.
 const MaxOutcome = 1 << 20

@@ -49,12 +49,17 @@ type Object struct {
 	// is never used again. It is not the metadata's uuid, which two registered
 	// copies of one table share.
 	ID uuid.UUID
-	// Location is the current metadata file and Previous the one before.
+	// Location is the current metadata file and Previous the one before; each has
+	// at most MaxLocation bytes.
 	Location, Previous string
 	// Generation counts the pointer's values, from 1.
 	Generation       uint64
 	Created, Updated time.Time
 }
+
+// MaxLocation bounds a pointer in bytes, so that a store can index it. Callers
+// keep to it.
+const MaxLocation = 2048
 
 // Identifier is the object's name.
 func (o Object) Identifier() mounts.Identifier {

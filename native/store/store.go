@@ -88,36 +88,39 @@ type Tx interface {
 	Drop(id mounts.Identifier, by By) (Object, error)
 
 	// Holders lists the objects whose current pointer begins with the given text,
-	// in bytewise order of the pointers, at most limit of them. The text is
-	// compared as it is: schemes that mean the same are the caller's affair.
+	// in bytewise order of the pointers (objects with the same one by ID), at most
+	// limit of them. The text is compared as it is, byte for byte: schemes that
+	// mean the same are the caller's affair.
 	Holders(pointerPrefix string, limit int) ([]Object, error)
 
 	// Receipt returns what is remembered of a request under its key, whether it
 	// expired or not. ErrNotFound.
 	Receipt(key ReceiptKey) (Receipt, error)
 	// PutReceipt remembers the outcome of a request in the transaction that made
-	// it. ErrExists, with nothing done, if there is one that has not expired at
-	// now, written by whichever replica.
+	// it. ErrExists, with nothing done, if there is one that has not Expired at
+	// now, written by whichever replica; one that has is replaced. An outcome over
+	// MaxOutcome is refused.
 	PutReceipt(r Receipt, now time.Time) error
-	// PruneReceipts forgets at most limit receipts that expired before now, and
+	// PruneReceipts forgets at most limit receipts that have Expired at now, and
 	// says how many.
 	PruneReceipts(now time.Time, limit int) (int, error)
 
 	// CreateJob records work to be done after this transaction. ErrExists.
+	// Progress over MaxProgress is refused, here and in PutJob.
 	CreateJob(j Job) error
-	// PutJob replaces the record of a job. ErrNotFound.
+	// PutJob replaces the record of a job, every field of it. ErrNotFound.
 	PutJob(j Job) error
 	// Job returns one job. ErrNotFound.
 	Job(id uuid.UUID) (Job, error)
-	// DueJob returns the oldest job that is not finished, has NotBefore <= now
-	// and is leased to nobody at now. In an Update no other replica gets the same
-	// one before this transaction ended. ErrNotFound.
+	// DueJob returns the oldest job, that is the one with the smallest ID, of those
+	// that are Due at now. In an Update no other replica gets the same one before
+	// this transaction ended. ErrNotFound.
 	DueJob(now time.Time) (Job, error)
 	// Jobs lists jobs by ID, in descending order (the newest first), from before
 	// the given ID on (uuid.Nil: from the newest), at most limit of them.
 	Jobs(before uuid.UUID, limit int) ([]Job, error)
-	// PruneJobs forgets at most limit jobs that finished before the given time,
-	// and says how many.
+	// PruneJobs forgets at most limit finished jobs that were Updated before the
+	// given time, that instant excluded, and says how many.
 	PruneJobs(before time.Time, limit int) (int, error)
 
 	// Commits lists an object's log after the given generation, in order, at

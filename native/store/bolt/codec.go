@@ -15,7 +15,8 @@ import (
 
 // Records are a sequence of fields without names, because the pointer record is
 // read by every loadTable. The file's format version says which sequence; a
-// field added later goes to the end, and readers take a missing one as empty.
+// field added later goes to the end, and readers take a missing one as empty (the
+// commits of format 1 have no idempotency key).
 
 var errRecord = errors.New("bolt: a record is damaged")
 
@@ -29,6 +30,7 @@ func (e *encoder) number(n uint64)  { *e = binary.AppendUvarint(*e, n) }
 func (e *encoder) time(t time.Time) { *e = binary.AppendVarint(*e, t.UnixMicro()) }
 func (e *encoder) id(id uuid.UUID)  { *e = append(*e, id[:]...) }
 func (e *encoder) by(b store.By)    { e.time(b.Time); e.text(b.Principal); e.text(b.RequestID) }
+func (e *encoder) raw(b []byte)     { *e = append(binary.AppendUvarint(*e, uint64(len(b))), b...) }
 func (e *encoder) bytes() []byte    { return *e }
 func sortedKeys(m map[string]string) []string {
 	return slices.Sorted(maps.Keys(m))
@@ -70,6 +72,16 @@ func (d *decoder) text() string {
 	s := string(d.rest[:n])
 	d.rest = d.rest[n:]
 	return s
+}
+
+func (d *decoder) raw() []byte { return []byte(d.text()) }
+
+// added reads a text that records of an older format end without.
+func (d *decoder) added() string {
+	if len(d.rest) == 0 {
+		return ""
+	}
+	return d.text()
 }
 
 func (d *decoder) id() (id uuid.UUID) {
@@ -134,15 +146,75 @@ func encodeCommit(c store.Commit) []byte {
 	e.by(c.By)
 	e.text(c.From)
 	e.text(c.To)
+	e.text(c.IdempotencyKey)
 	return e.bytes()
 }
 
 func decodeCommit(key, record []byte) (store.Commit, error) {
 	k, d := decoder{rest: key}, decoder{rest: record}
 	c := store.Commit{Object: k.id(), By: d.by(), From: d.text(), To: d.text()}
+	c.IdempotencyKey = d.added()
 	if len(k.rest) != 8 {
 		return c, errRecord
 	}
 	c.Generation = binary.BigEndian.Uint64(k.rest)
 	return c, d.err
+}
+
+func encodeReceipt(r store.Receipt) []byte {
+	e := make(encoder, 0, 64+len(r.Outcome))
+	e = append(e, r.Fingerprint[:]...)
+	e.time(r.Created)
+	e.time(r.Expires)
+	e.raw(r.Outcome)
+	return e.bytes()
+}
+
+func decodeReceipt(key store.ReceiptKey, record []byte) (store.Receipt, error) {
+	r := store.Receipt{Key: key}
+	if copy(r.Fingerprint[:], record) < len(r.Fingerprint) {
+		return r, errRecord
+	}
+	d := decoder{rest: record[len(r.Fingerprint):]}
+	r.Created, r.Expires, r.Outcome = d.time(), d.time(), d.raw()
+	return r, d.err
+}
+
+func encodeJob(j store.Job) []byte {
+	e := make(encoder, 0, 256+len(j.Progress))
+	e.text(j.Kind)
+	e.id(j.Object)
+	e.number(uint64(len(j.Ident.Namespace)))
+	for _, level := range j.Ident.Namespace {
+		e.text(level)
+	}
+	e.text(j.Ident.Name)
+	e.number(uint64(j.ObjectKind))
+	e.text(j.Location)
+	e.number(uint64(j.State))
+	e.raw(j.Progress)
+	e.number(uint64(j.Attempts))
+	e.text(j.LastError)
+	e.text(j.Lease)
+	e.time(j.LeasedUntil)
+	e.time(j.NotBefore)
+	e.time(j.Created)
+	e.time(j.Updated)
+	e.by(j.By)
+	e.text(j.By.IdempotencyKey)
+	return e.bytes()
+}
+
+func decodeJob(id uuid.UUID, record []byte) (store.Job, error) {
+	d := decoder{rest: record}
+	j := store.Job{ID: id, Kind: d.text(), Object: d.id()}
+	for left := d.number(); left > 0 && d.err == nil; left-- {
+		j.Ident.Namespace = append(j.Ident.Namespace, d.text())
+	}
+	j.Ident.Name, j.ObjectKind, j.Location, j.State = d.text(), store.Kind(d.number()), d.text(), store.JobState(d.number())
+	j.Progress, j.Attempts, j.LastError, j.Lease = d.raw(), int(d.number()), d.text(), d.text()
+	j.LeasedUntil, j.NotBefore, j.Created, j.Updated = d.time(), d.time(), d.time(), d.time()
+	j.By = d.by()
+	j.By.IdempotencyKey = d.added()
+	return j, d.err
 }

@@ -75,6 +75,44 @@ func objectKey(id mounts.Identifier) []byte {
 	return append(namespaceKey(id.Namespace), id.Name...)
 }
 
+// parseObjectKey reads the names in an object's key.
+func parseObjectKey(key []byte) (mounts.Identifier, bool) {
+	path, rest, ok := parseLevels(key)
+	return mounts.Identifier{Namespace: path, Name: string(rest)}, ok
+}
+
+// parseLevels reads a namespace's key and returns what follows it.
+func parseLevels(key []byte) (path mounts.Namespace, rest []byte, ok bool) {
+	if len(key) < 2 {
+		return nil, nil, false
+	}
+	depth, rest := int(binary.BigEndian.Uint16(key)), key[2:]
+	for range depth {
+		end := levelLength(rest)
+		if end < 0 {
+			return nil, nil, false
+		}
+		path = append(path, lastLevel(rest[:end]))
+		rest = rest[end:]
+	}
+	return path, rest, true
+}
+
+// levelLength is how many bytes the first level takes with its end, -1 if it has
+// none.
+func levelLength(rest []byte) int {
+	for i := 0; i+1 < len(rest); i++ {
+		if rest[i] != 0 {
+			continue
+		}
+		if rest[i+1] == levelEnd {
+			return i + 2
+		}
+		i++
+	}
+	return -1
+}
+
 func commitKey(object uuid.UUID, generation uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 24), object[:]...), generation)
 }

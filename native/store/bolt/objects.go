@@ -48,10 +48,10 @@ func (t *tx) Create(o store.Object, by store.By) (store.Object, error) {
 	if t.has(bucketTables, key) || t.has(bucketViews, key) {
 		return store.Object{}, store.ErrExists
 	}
-	o.Previous, o.Generation, o.Created, o.Updated = "", 0, by.Time, by.Time
+	o.Previous, o.Generation, o.Created = "", 0, by.Time
 	to := o.Location
 	o.Location = ""
-	return t.move(key, o, to, by)
+	return t.move(key, o, to, by, nil)
 }
 
 // Swap implements store.Tx.
@@ -64,15 +64,15 @@ func (t *tx) Swap(id mounts.Identifier, from, to string, by store.By) (store.Obj
 	if o.Location != from {
 		return store.Object{}, store.ErrMoved
 	}
-	return t.move(key, o, to, by)
+	return t.move(key, o, to, by, &from)
 }
 
 // move gives an object its next pointer and logs it.
-func (t *tx) move(key []byte, o store.Object, to string, by store.By) (store.Object, error) {
+func (t *tx) move(key []byte, o store.Object, to string, by store.By, before *string) (store.Object, error) {
 	o.Previous, o.Location = o.Location, to
 	o.Generation++
 	o.Updated = by.Time
-	if err := t.put(bucketOf(o.Kind), key, encodeObject(o)); err != nil {
+	if err := t.putObject(key, o, before); err != nil {
 		return store.Object{}, err
 	}
 	return o, t.log(o, o.Previous, to, by)
@@ -95,10 +95,10 @@ func (t *tx) Rename(from, to mounts.Identifier, by store.By) error {
 		return store.ErrExists
 	}
 	o.Updated = by.Time
-	if err := t.put(bucketOf(o.Kind), target, encodeObject(o)); err != nil {
+	if err := t.delete(bucketOf(o.Kind), source); err != nil {
 		return err
 	}
-	return t.delete(bucketOf(o.Kind), source)
+	return t.putObject(target, o, &o.Location)
 }
 
 // Drop implements store.Tx.
@@ -108,7 +108,7 @@ func (t *tx) Drop(id mounts.Identifier, by store.By) (store.Object, error) {
 	if err != nil {
 		return store.Object{}, err
 	}
-	if err := t.delete(bucketOf(o.Kind), key); err != nil {
+	if err := t.deleteObject(key, o); err != nil {
 		return store.Object{}, err
 	}
 	last := o

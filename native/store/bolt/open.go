@@ -19,21 +19,6 @@ import (
 // as in a restart whose old process is still shutting down.
 const lockTimeout = time.Second
 
-// format is the version of keys and records. A file with a higher one was
-// written by a newer release.
-const format = 1
-
-// The buckets of the file.
-var (
-	bucketMeta       = []byte("meta")
-	bucketNamespaces = []byte("namespaces")
-	bucketTables     = []byte("tables")
-	bucketViews      = []byte("views")
-	bucketCommits    = []byte("commits")
-
-	keyFormat = []byte("format")
-)
-
 // Store is a registry in one file. It implements store.Store.
 type Store struct {
 	path  string
@@ -107,38 +92,6 @@ func syncDir(name string) error {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
-}
-
-// prepare creates the buckets of a new file, flushes its name to disk, and
-// checks the format of an old one. An old file is flushed too: what a process
-// that was killed left in the system's memory is read from now on.
-func prepare(db *bbolt.DB, path string) error {
-	fresh := false
-	err := db.Update(func(tx *bbolt.Tx) error {
-		if meta := tx.Bucket(bucketMeta); meta != nil {
-			if v := meta.Get(keyFormat); len(v) != 1 || v[0] != format {
-				return fmt.Errorf("bolt: the registry file %s has format %v, this release knows %d; use the release that wrote it", path, v, format)
-			}
-			return nil
-		}
-		if first, _ := tx.Cursor().First(); first != nil {
-			return fmt.Errorf("bolt: %s is a bolt file of another program; name another file", path)
-		}
-		fresh = true
-		for _, name := range [][]byte{bucketMeta, bucketNamespaces, bucketTables, bucketViews, bucketCommits} {
-			if _, err := tx.CreateBucket(name); err != nil {
-				return err
-			}
-		}
-		return tx.Bucket(bucketMeta).Put(keyFormat, []byte{format})
-	})
-	if err != nil {
-		return err
-	}
-	if !fresh {
-		return db.Sync()
-	}
-	return syncDir(filepath.Dir(path))
 }
 
 // View implements store.Store.

@@ -31,7 +31,7 @@ func (t *tx) put(bucket, key, value []byte) error {
 		return errReadOnly
 	}
 	if len(key) > bbolt.MaxKeySize {
-		return fmt.Errorf("bolt: a name of %d bytes is too long", len(key))
+		return fmt.Errorf("bolt: a key of %d bytes is too long; shorten the name", len(key))
 	}
 	t.wrote = true
 	return t.b.Bucket(bucket).Put(key, value)
