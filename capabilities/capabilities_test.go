@@ -73,6 +73,15 @@ func TestMalformedEndpointsAreDroppedAndAnEmptyRestCountsAsAbsent(t *testing.T) 
 	}
 }
 
+func TestChangesAreTheWritesButReportsAndPlans(t *testing.T) {
+	for _, row := range Operations() {
+		want := row.Class != Read && row.Op != ReportMetrics && row.Op != CancelPlan
+		if Changes().Has(row.Op) != want {
+			t.Errorf("%s counts as a change: %v", row.Name, !want)
+		}
+	}
+}
+
 func TestSetAlgebra(t *testing.T) {
 	a, b := Of(LoadTable, ListTables), Of(LoadTable, DropTable)
 	if a.Intersect(b) != Of(LoadTable) || a.Union(b).Len() != 3 || a.Without(b) != Of(ListTables) {

@@ -40,6 +40,12 @@ func Default() Set { return where(func(o Operation) bool { return o.Default }) }
 // Reads is every operation that changes nothing.
 func Reads() Set { return where(func(o Operation) bool { return o.Class == Read }) }
 
+// Changes is every operation that changes what a catalog holds. Taking an
+// engine's report and giving up a scan plan do not.
+func Changes() Set {
+	return All().Without(Reads()).Without(Of(ReportMetrics, CancelPlan))
+}
+
 // Floor is what every catalog must have to be one: listing and loading of
 // namespaces and tables, with the existence checks that loads answer.
 func Floor() Set {

@@ -2,6 +2,7 @@ package mounts
 
 import (
 	"context"
+	"time"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/pagination"
@@ -31,6 +32,16 @@ type Backend interface {
 	Capabilities() capabilities.Set
 	// Health makes the cheapest call that proves the backend reachable.
 	Health(ctx context.Context) error
+	// KeyLifetime is how long this backend honours an Idempotency-Key now; 0: it
+	// does not look at them. A backend that does answers a change whose
+	// Caller.Once it has seen with the first outcome, if that was certain, and
+	// changes nothing again, on every replica and after a restart too: a success
+	// as it was or with newer state of the same object, a refusal with the same
+	// kind and message. It answers Unprocessable if the fingerprint differs, and
+	// Unavailable if the first request is still being worked on when the
+	// context ends. Operations that are not in capabilities.Changes are not
+	// covered. It does no I/O and may change over time.
+	KeyLifetime() time.Duration
 	// Close releases what the backend holds and waits for its goroutines.
 	Close() error
 }

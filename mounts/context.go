@@ -13,6 +13,20 @@ type Caller struct {
 	Via []string
 	// TraceParent is the W3C trace context header, as received.
 	TraceParent string
+	// Once is set if the client sent an Idempotency-Key with a change.
+	Once *Once
+}
+
+// Once says that a request with this key is the same request, however often it
+// arrives (REST spec, Idempotency-Key). What a backend makes of it:
+// Backend.KeyLifetime.
+type Once struct {
+	// Key is the client's key: a UUID in lower case, 36 characters. Keys of
+	// different principals have nothing to do with each other.
+	Key string
+	// Fingerprint is a digest of everything that the request asks for. Another
+	// request under the same key is a mistake of the client's.
+	Fingerprint [32]byte
 }
 
 type callerKey struct{}

@@ -85,6 +85,21 @@ func TestAroundForwardsEveryOperationOnceToTheSameMethod(t *testing.T) {
 	}
 }
 
+// keeper honours keys for a while.
+type keeper struct{ Unsupported }
+
+func (keeper) KeyLifetime() time.Duration { return time.Hour }
+
+func TestTheKeyLifetimePassesThroughDecoratorsAndIsZeroInTheStub(t *testing.T) {
+	b := Around(Dispatch(nil, keeper{}), func(ctx context.Context, req Request, next Handler) (Response, error) { return next(ctx, req) })
+	if got := b.KeyLifetime(); got != time.Hour {
+		t.Errorf("a decorator makes %v of an hour", got)
+	}
+	if got := (Unsupported{}).KeyLifetime(); got != 0 {
+		t.Errorf("the stub honours keys for %v", got)
+	}
+}
+
 func TestAroundPassesErrorsAndNeverAnAnswerWithThem(t *testing.T) {
 	boom := &Error{Kind: NoSuchTable}
 	for _, m := range operationMethods(t) {

@@ -3,6 +3,7 @@ package mounts
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/icefield/icefield/capabilities"
 )
@@ -20,6 +21,7 @@ func Invoke(ctx context.Context, b Backend, req Request) (Response, error) {
 type Lifecycle interface {
 	Capabilities() capabilities.Set
 	Health(ctx context.Context) error
+	KeyLifetime() time.Duration
 	Close() error
 }
 
@@ -47,7 +49,8 @@ func Around(next Backend, f Interceptor) Backend {
 }
 
 // Unsupported is a stub to embed: it answers every operation with
-// UnsupportedOperation, has no capabilities, is healthy and closes.
+// UnsupportedOperation, has no capabilities, is healthy, honours no
+// Idempotency-Key and closes.
 type Unsupported struct{ dispatch }
 
 // Capabilities implements Backend.
@@ -55,6 +58,9 @@ func (Unsupported) Capabilities() capabilities.Set { return 0 }
 
 // Health implements Backend.
 func (Unsupported) Health(context.Context) error { return nil }
+
+// KeyLifetime implements Backend.
+func (Unsupported) KeyLifetime() time.Duration { return 0 }
 
 // Close implements Backend.
 func (Unsupported) Close() error { return nil }

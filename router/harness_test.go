@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
@@ -117,11 +118,13 @@ type script struct {
 	asked  []mounts.Request
 	caller mounts.Caller
 	able   capabilities.Set
+	keys   time.Duration // how long it honours Idempotency-Keys
 	handle mounts.Handler
 }
 
 func (s *script) Capabilities() capabilities.Set { return s.able }
 func (s *script) Health(context.Context) error   { return nil }
+func (s *script) KeyLifetime() time.Duration     { return s.keys }
 func (s *script) Close() error                   { return nil }
 
 func (s *script) last() mounts.Request {

@@ -165,6 +165,15 @@ func (life lazyLife) Capabilities() capabilities.Set {
 	return capabilities.Default().Intersect(capabilities.Reads()).Emulated()
 }
 
+// KeyLifetime implements mounts.Lifecycle: 0 until the backend is open, as no
+// change is possible before.
+func (life lazyLife) KeyLifetime() time.Duration {
+	if b := life.l.opened.Load(); b != nil {
+		return (*b).KeyLifetime()
+	}
+	return 0
+}
+
 // Health implements mounts.Lifecycle: until the backend is open it is the error
 // of the last attempt. It waits for the first one, so that a mount that opens at
 // once is never said to be down.

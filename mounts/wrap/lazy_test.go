@@ -44,6 +44,9 @@ func TestUntilItIsOpenALazyBackendRefusesAndThenItAnswers(t *testing.T) {
 		if got := l.Capabilities(); got != want {
 			t.Errorf("until opened it can %v", got.Endpoints())
 		}
+		if got := l.KeyLifetime(); got != 0 {
+			t.Errorf("until opened it honours keys for %v", got)
+		}
 		up.Store(true)
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -52,6 +55,9 @@ func TestUntilItIsOpenALazyBackendRefusesAndThenItAnswers(t *testing.T) {
 		}
 		if l.Capabilities() != capabilities.All() {
 			t.Error("the capabilities are not the backend's")
+		}
+		if got := l.KeyLifetime(); got != scriptKeys {
+			t.Errorf("once opened it honours keys for %v", got)
 		}
 		if err := l.Close(); err != nil || s.closed.Load() != 1 {
 			t.Errorf("closed %d times, %v", s.closed.Load(), err)

@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"context"
+	"time"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
@@ -12,14 +13,8 @@ import (
 // scan plan and reporting metrics change no catalog and pass.
 func ReadOnly(b mounts.Backend) mounts.Backend { return readOnly(b, func() {}) }
 
-// mutating is what a read-only mount refuses.
-func mutating() capabilities.Set {
-	return capabilities.All().Without(capabilities.Reads()).
-		Without(capabilities.Of(capabilities.CancelPlan, capabilities.ReportMetrics))
-}
-
 func readOnly(b mounts.Backend, refused func()) mounts.Backend {
-	cut := mutating()
+	cut := capabilities.Changes()
 	intercept := func(ctx context.Context, req mounts.Request, next mounts.Handler) (mounts.Response, error) {
 		if !cut.Has(req.Op()) {
 			return next(ctx, req)
@@ -45,3 +40,6 @@ type reduced struct {
 
 // Capabilities implements mounts.Backend.
 func (r reduced) Capabilities() capabilities.Set { return r.Backend.Capabilities().Without(r.cut) }
+
+// KeyLifetime implements mounts.Backend: nothing is left to honour a key for.
+func (r reduced) KeyLifetime() time.Duration { return 0 }

@@ -26,5 +26,8 @@ func TestAReadOnlyMountRefusesEveryChangeAndNothingElse(t *testing.T) {
 		if b.Capabilities().Has(req.Op()) != passes {
 			t.Errorf("%s is advertised: %v", req.Op(), !passes)
 		}
+		if b.KeyLifetime() != 0 || s.KeyLifetime() == 0 {
+			t.Error("it honours the keys of changes that it refuses")
+		}
 	}
 }

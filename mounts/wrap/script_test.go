@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
@@ -63,6 +64,10 @@ func (s *script) isHealthy(health func(context.Context) error) {
 type scriptLife struct{ s *script }
 
 func (scriptLife) Capabilities() capabilities.Set { return capabilities.All() }
+func (scriptLife) KeyLifetime() time.Duration     { return scriptKeys }
+
+// scriptKeys is how long a script honours Idempotency-Keys.
+const scriptKeys = 7 * time.Minute
 
 func (l scriptLife) Health(ctx context.Context) error {
 	l.s.mu.Lock()

@@ -33,6 +33,9 @@ func TestTheStackAnswersInTheTreesNamesAndInItsOwn(t *testing.T) {
 			t.Errorf("tree %s: %v", req.Op(), err)
 		}
 	}
+	if row.View.KeyLifetime() != scriptKeys || row.Tree.KeyLifetime() != scriptKeys {
+		t.Errorf("keys are honoured for %v and %v, not as by the backend", row.View.KeyLifetime(), row.Tree.KeyLifetime())
+	}
 	under := Stack(answering(), Options{Name: mounts.UnderName, ViewName: "root"})
 	defer under.Close()
 	if err := ask(under.Mount().Tree, load); err != nil || under.Mount().ViewName != "root" {

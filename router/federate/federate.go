@@ -2,6 +2,7 @@ package federate
 
 import (
 	"context"
+	"time"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
@@ -37,6 +38,26 @@ func (t *tree) Capabilities() capabilities.Set {
 		set = set.Intersect(m.Tree.Capabilities().Emulated())
 	}
 	return set.Union(capabilities.Floor())
+}
+
+// KeyLifetime is the shortest of all mounts that can change something, and 0 if
+// one of them honours no Idempotency-Key: a client reads one promise about one
+// catalog.
+func (t *tree) KeyLifetime() time.Duration {
+	var shortest time.Duration
+	for _, m := range t.table.All() {
+		if m.Tree.Capabilities().Intersect(capabilities.Changes()) == 0 {
+			continue
+		}
+		life := m.Tree.KeyLifetime()
+		if life <= 0 {
+			return 0
+		}
+		if shortest == 0 || life < shortest {
+			shortest = life
+		}
+	}
+	return shortest
 }
 
 func (t *tree) Health(context.Context) error { return nil }

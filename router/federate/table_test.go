@@ -3,9 +3,11 @@ package federate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
@@ -34,10 +36,44 @@ func TestCapabilitiesAreTheIntersectionAndNeverBelowTheFloor(t *testing.T) {
 
 type fixed struct {
 	mounts.Unsupported
-	set capabilities.Set
+	set  capabilities.Set
+	keys time.Duration
 }
 
+func (f fixed) KeyLifetime() time.Duration { return f.keys }
+
 func (f fixed) Capabilities() capabilities.Set { return f.set }
+
+// The tree promises no more than the weakest mount that can change something.
+func TestKeysAreHonouredAsLongAsByEveryWritableMount(t *testing.T) {
+	reads := capabilities.Reads().Union(capabilities.Of(capabilities.ReportMetrics))
+	for name, c := range map[string]struct {
+		mounts []fixed
+		want   time.Duration
+	}{
+		"the shortest":                    {[]fixed{{set: capabilities.All(), keys: time.Hour}, {set: capabilities.All(), keys: time.Minute}}, time.Minute},
+		"one that honours none":           {[]fixed{{set: capabilities.All(), keys: time.Hour}, {set: capabilities.All()}}, 0},
+		"one that does, after it":         {[]fixed{{set: capabilities.All()}, {set: capabilities.All(), keys: time.Hour}}, 0},
+		"a mount that only reads":         {[]fixed{{set: reads}, {set: capabilities.All(), keys: time.Hour}}, time.Hour},
+		"its own lifetime does not count": {[]fixed{{set: reads, keys: time.Second}, {set: capabilities.All(), keys: time.Hour}}, time.Hour},
+		"one that can only drop":          {[]fixed{{set: capabilities.Of(capabilities.DropView)}, {set: capabilities.All(), keys: time.Hour}}, 0},
+		"only mounts that read":           {[]fixed{{set: reads, keys: time.Hour}}, 0},
+	} {
+		var rows []mounts.Mount
+		var names []string
+		for i, m := range c.mounts {
+			names = append(names, fmt.Sprint("m", i))
+			rows = append(rows, mounts.Mount{Name: names[i], Tree: mounts.Dispatch(nil, m)})
+		}
+		table, err := mounts.NewMap(rows...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := New(table, ring(t, names...), Options{}).KeyLifetime(); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
 
 func TestAMountThatWouldHideANamespaceIsRefused(t *testing.T) {
 	s := newScene(t)
