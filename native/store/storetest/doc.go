@@ -8,8 +8,9 @@
 //	}
 //
 // It covers names and their order, listings by seek, the refusals, the pointer
-// swap and its log, transactions that fail or panic beside others that do not,
-// concurrent writers, and that everything acknowledged is there after a reopen.
+// swap and its log, who holds a pointer, receipts, jobs, transactions that fail
+// or panic beside others that do not, concurrent writers, and that everything
+// acknowledged is there after a reopen.
 // What only one store has (a file lock, a migration) is tested by that store.
 //
 // Layer: above store, imported by tests only.

@@ -118,7 +118,7 @@ func testSwap(t *testing.T, s store.Store) {
 
 func sameCommit(a, b store.Commit) bool {
 	return a.Object == b.Object && a.Generation == b.Generation && a.From == b.From && a.To == b.To &&
-		a.Time.Equal(b.Time) && a.Principal == b.Principal && a.RequestID == b.RequestID
+		a.Time.Equal(b.Time) && a.Principal == b.Principal && a.RequestID == b.RequestID && a.IdempotencyKey == b.IdempotencyKey
 }
 
 func testRename(t *testing.T, s store.Store) {

@@ -75,6 +75,8 @@ func testView(t *testing.T, s store.Store) {
 		"put namespace":    func(tx store.Tx) error { return tx.PutNamespace(record(ns("a"), nil)) },
 		"drop namespace":   func(tx store.Tx) error { return tx.DropNamespace(ns("a")) },
 		"create":           func(tx store.Tx) error { return second(tx.Create(object(id("t", "a"), store.Table, "l"), by("x"))) },
+		"put receipt":      put(receipt(1, "", 0), moment),
+		"create job":       create(job(1)),
 	} {
 		if err := s.View(context.Background(), f); err == nil {
 			t.Errorf("%s was done in a View", what)
