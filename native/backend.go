@@ -64,18 +64,19 @@ func Open(ctx context.Context, cfg Config) (*Backend, error) {
 		tags: newTagger(w.ClientHints()), log: log}, nil
 }
 
-// supported is every operation of namespaces and tables.
+// supported is every operation of namespaces, tables and views.
 func supported() capabilities.Set {
 	var ops []capabilities.Op
 	for _, row := range capabilities.Operations() {
-		if row.Role == capabilities.Namespaces || row.Role == capabilities.Tables {
+		switch row.Role {
+		case capabilities.Namespaces, capabilities.Tables, capabilities.Views:
 			ops = append(ops, row.Op)
 		}
 	}
 	return capabilities.Of(ops...)
 }
 
-// Capabilities implements mounts.Backend: namespaces and tables.
+// Capabilities implements mounts.Backend: namespaces, tables and views.
 func (b *Backend) Capabilities() capabilities.Set { return supported() }
 
 // Health implements mounts.Backend with one read of the store.
@@ -95,7 +96,7 @@ func (b *Backend) Close() error {
 	return errors.Join(b.store.Close(), b.warehouse.Close())
 }
 
-// Warehouse is the root of all table locations, as file:///path or
+// Warehouse is the root of all locations, as file:///path or
 // s3://bucket/path.
 func (b *Backend) Warehouse() string { return b.warehouse.Root().String() }
 

@@ -1,6 +1,6 @@
 // Package native is Icefield's own registry as a mounts.Backend: a catalog that
-// keeps one metadata-file pointer per table, and the files in a warehouse that
-// engines read directly.
+// keeps one metadata-file pointer per table and view, and the files in a
+// warehouse that engines read directly.
 //
 //	mount "prod" {
 //	  backend            = "native"
@@ -21,9 +21,12 @@
 // Metadata files never change, so their bytes are cached by location, and a
 // conditional load is answered from the pointer alone.
 //
+// Views go through the same protocol and share their names with the tables. The
+// metadata files of a view stay when it is replaced or dropped, whatever its
+// properties say, so it can be registered again.
+//
 // It does not delete data: a drop forgets the pointer, and a drop that asks for
-// a purge is refused. It has no views, plans no scans and hands out no
-// credentials.
+// a purge is refused. It plans no scans and hands out no credentials.
 //
 // Where what is kept: package store; where files lie and which locations are
 // allowed: package warehouse; how metadata changes: package commit.

@@ -96,16 +96,28 @@ func (f *fixture) load(id mounts.Identifier) *mounts.Table {
 	return table
 }
 
-// view puts a view's pointer into the store, as a later release may have.
-func (f *fixture) view(id mounts.Identifier) {
+func createViewRequest(id mounts.Identifier) *mounts.CreateViewRequest {
+	return &mounts.CreateViewRequest{Namespace: id.Namespace, Name: id.Name, Schema: json.RawMessage(testSchema), ViewVersion: json.RawMessage(
+		`{"version-id":1,"schema-id":0,"timestamp-ms":1700000000000,"summary":{"engine-name":"test"},"default-namespace":["a"],
+		"representations":[{"type":"sql","sql":"SELECT id FROM t","dialect":"spark"}]}`)}
+}
+
+func (f *fixture) view(id mounts.Identifier) *mounts.View {
 	f.t.Helper()
-	o := newObject(id, store.View, "file:///nowhere")
-	if err := f.store.Update(context.Background(), func(tx store.Tx) error {
-		_, err := tx.Create(o, store.By{})
-		return err
-	}); err != nil {
+	view, err := f.CreateView(context.Background(), createViewRequest(id))
+	if err != nil {
 		f.t.Fatal(err)
 	}
+	return view
+}
+
+func (f *fixture) loadView(id mounts.Identifier) *mounts.View {
+	f.t.Helper()
+	view, err := f.LoadView(context.Background(), &mounts.LoadViewRequest{View: id})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return view
 }
 
 func setProperties(id mounts.Identifier, properties map[string]string, requirements ...string) *mounts.CommitTableRequest {

@@ -51,6 +51,9 @@ func free(tx store.Tx, id mounts.Identifier, kind store.Kind) error {
 
 // inspect reads a metadata document; one of the other kind is refused.
 func inspect(kind store.Kind, doc json.RawMessage) (*commit.Summary, error) {
+	if kind == store.View {
+		return commit.InspectView(doc)
+	}
 	return commit.Inspect(doc)
 }
 

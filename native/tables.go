@@ -4,25 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/native/store"
 	"github.com/icefield/icefield/pagination"
 )
 
-// ListTables implements mounts.Backend, as ListNamespaces. The root holds no
-// tables.
+// ListTables implements mounts.Backend, as ListNamespaces.
 func (b *Backend) ListTables(ctx context.Context, req *mounts.ListTablesRequest) (*pagination.Page[mounts.Identifier], error) {
-	names, next, err := b.list(ctx, req.Namespace, req.Page, func(tx store.Tx, after string, limit int) ([]string, error) {
-		return tx.Names(req.Namespace, store.Table, after, limit)
-	})
+	page, err := b.listObjects(ctx, req.Namespace, store.Table, req.Page)
 	if err != nil {
 		return nil, fail(req, err)
-	}
-	page := &pagination.Page[mounts.Identifier]{Items: make([]mounts.Identifier, len(names)), Next: next}
-	for i, name := range names {
-		page.Items[i] = mounts.Identifier{Namespace: slices.Clone(req.Namespace), Name: name}
 	}
 	return page, nil
 }
