@@ -14,28 +14,42 @@ import (
 	"testing"
 )
 
-// cached returns the cache folder for what recipe asks for, and makes it with fill unless it is complete already. fill is
-// given an empty folder. Only one process fills at a time.
-func cached(t testing.TB, kind, recipe string, fill func(folder string) error) string {
+// cacheFolder is where everything that was fetched is kept.
+func cacheFolder(t testing.TB) string {
 	t.Helper()
 	home, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash := sha256.Sum256([]byte(recipe))
-	folder := filepath.Join(home, "icefield-peers", kind+"-"+hex.EncodeToString(hash[:6]))
-	complete := filepath.Join(folder, "complete")
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+	folder := filepath.Join(home, "icefield-peers")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := os.OpenFile(folder+".lock", os.O_CREATE|os.O_RDWR, 0o644)
+	return folder
+}
+
+// locked waits until no other process holds the lock of that name, and returns what gives it up.
+func locked(t testing.TB, name string) (unlock func()) {
+	t.Helper()
+	lock, err := os.OpenFile(filepath.Join(cacheFolder(t), name+".lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Close() // which gives up the lock
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
+	return func() { lock.Close() } // which gives up the lock
+}
+
+// cached returns the cache folder for what recipe asks for, and makes it with fill unless it is complete already. fill is
+// given an empty folder. Only one process fills at a time.
+func cached(t testing.TB, kind, recipe string, fill func(folder string) error) string {
+	t.Helper()
+	hash := sha256.Sum256([]byte(recipe))
+	name := kind + "-" + hex.EncodeToString(hash[:6])
+	defer locked(t, name)()
+	folder := filepath.Join(cacheFolder(t), name)
+	complete := filepath.Join(folder, "complete")
 	if _, err := os.Stat(complete); err == nil {
 		return folder
 	}
