@@ -12,16 +12,12 @@
 // segments, empty segments, encoded separators, backslashes, "?" and "#") is
 // refused instead of resolved.
 //
-// Confined is what the server itself reads, writes and removes, and the place of
-// a table. Two things are not. The properties that say where engines put data
-// files (write.data.path, write.object-storage.path, write.folder-storage.path)
-// pass as they are: engines write there with their own rights, not with ours.
-// And symbolic links are followed, so that an operator can spread a warehouse
-// over several disks: let only those write into a local warehouse directly who
-// may reach what the server can.
+// Every operation refuses a location outside. In a local warehouse that holds for
+// symbolic links too: one that leads out of the folder is refused, so a warehouse
+// is spread over several disks by mounting them in it, not by links.
 //
-// It is not a general file system: it reads, writes once and removes whole
-// small files. Data files never pass through it.
+// It is not a general file system: it writes once, reads, lists and removes.
+// Data files never pass through it.
 //
 // Layer: below native.
 package warehouse

@@ -7,42 +7,78 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"syscall"
+
+	icebergio "github.com/apache/iceberg-go/io"
 )
 
-// local is the file system. It does not use the FileIO library: that neither
-// flushes files to disk nor refuses to overwrite, and it decodes "%" in names.
-type local struct{}
+// local is a folder of the file system. It does not use the FileIO library: that
+// neither flushes files to disk nor refuses to overwrite, and it decodes "%" in
+// names. Every operation goes through an os.Root, so neither ".." nor a symbolic
+// link leads out of the folder, whatever is changed in it meanwhile.
+type local struct {
+	root  Location
+	inner *os.Root
+}
 
 func openLocal(root Location) (files, error) {
 	if len(root.segments) == 0 {
 		return nil, fmt.Errorf("warehouse: %s is the root of the file system; give the warehouse a folder of its own", root)
 	}
-	f := local{}
-	if err := makeDirs(f.name(root)); err != nil {
+	folder := filepath.FromSlash("/" + root.path())
+	if err := makeDirs(folder); err != nil {
 		return nil, fmt.Errorf("warehouse: cannot create the folder: %w", err)
 	}
-	return f, nil
+	inner, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, fmt.Errorf("warehouse: cannot open the folder: %w", err)
+	}
+	return &local{root: root, inner: inner}, nil
 }
 
-func (local) name(l Location) string { return filepath.FromSlash("/" + l.path()) }
+// name is a location's path from the root, which it lies inside.
+func (f *local) name(l Location) string {
+	if len(l.segments) == len(f.root.segments) {
+		return "."
+	}
+	return strings.Join(l.segments[len(f.root.segments):], "/")
+}
 
-func (f local) read(_ context.Context, l Location, limit int64) ([]byte, error) {
+func (f *local) open(_ context.Context, l Location) (icebergio.File, error) {
+	return f.regular(l)
+}
+
+// regular opens a regular file to be read.
+func (f *local) regular(l Location) (*os.File, error) {
 	// Without O_NONBLOCK the opening of a pipe waits for whoever writes into it.
-	file, err := os.OpenFile(f.name(l), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := f.inner.OpenFile(f.name(l), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, missing(err)
+		return nil, f.failed(l, err)
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrMissing // a pipe or device may never end, and a folder is no file
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+func (f *local) read(_ context.Context, l Location, limit int64) ([]byte, error) {
+	file, err := f.regular(l)
+	if err != nil {
+		return nil, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
-		// A pipe or device may never end, and a folder is no file.
-		return nil, ErrMissing
-	case info.Size() > limit:
+	}
+	if info.Size() > limit {
 		return nil, ErrTooLarge
 	}
 	content := make([]byte, info.Size())
@@ -52,42 +88,116 @@ func (f local) read(_ context.Context, l Location, limit int64) ([]byte, error) 
 	return content, nil
 }
 
-func (f local) write(_ context.Context, l Location, content []byte) error {
+// vanished bounds how often a writer creates a folder that is removed, being
+// empty, before the file is in it.
+const vanished = 1000
+
+func (f *local) write(ctx context.Context, l Location, content []byte) error {
 	name := f.name(l)
-	if err := makeDirs(filepath.Dir(name)); err != nil {
-		return err
+	var file *os.File
+	for try := 0; ; try++ {
+		var err error
+		if file, err = f.inner.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) || try == vanished || ctx.Err() != nil {
+			return f.refused(l, err)
+		}
+		if err := f.makeDirs(path.Dir(name)); err != nil {
+			return f.refused(l, err)
+		}
 	}
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
+	_, err := file.Write(content)
 	if err == nil {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(name))
+	return f.syncDir(path.Dir(name))
 }
 
 // remove leaves the folders: another writer may be about to use them.
-func (f local) remove(_ context.Context, l Location) error {
-	return missing(os.Remove(f.name(l)))
+func (f *local) remove(_ context.Context, l Location) error {
+	if err := f.inner.Remove(f.name(l)); err != nil {
+		return f.failed(l, err)
+	}
+	return nil
 }
 
-func (local) close() error { return nil }
+func (f *local) removeAll(ctx context.Context, ls []Location) (int, error) {
+	return removeEach(ctx, ls, 1, f.remove)
+}
 
-// missing keeps ErrMissing for a name that is not there. A path through a file
-// that is no folder is one too; a refused permission is not.
-func missing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return fmt.Errorf("%w: %w", ErrMissing, err)
+func (f *local) close() error { return f.inner.Close() }
+
+// failed keeps ErrMissing for a name that is not there. A path through a file
+// that is no folder is one too; a refused permission is not, and neither is any
+// name once the warehouse's own folder is gone.
+func (f *local) failed(l Location, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return f.refused(l, err)
+	}
+	if gone := f.gone(); gone != nil {
+		return gone
+	}
+	return fmt.Errorf("%w: %w", ErrMissing, err)
+}
+
+// refused names the location of what os.Root refuses, which has no error value
+// of its own for that.
+func (f *local) refused(l Location, err error) error {
+	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) && pathError.Err.Error() == "path escapes from parent" {
+		return &BadLocation{l.String(), "leads out of the warehouse through a symbolic link"}
 	}
 	return err
 }
 
-// makeDirs creates a folder and those above it, and flushes each new name.
+// gone says that the folder that was opened is not the one at its name any more:
+// removed, replaced, or hidden by what was mounted over it.
+func (f *local) gone() error {
+	opened, err := f.inner.Stat(".")
+	if err != nil {
+		return err
+	}
+	named, err := os.Stat(f.inner.Name())
+	if err == nil && os.SameFile(opened, named) {
+		return nil
+	}
+	return fmt.Errorf("warehouse: the folder %s was removed or replaced while the server had it open; put it back and restart the server", f.root)
+}
+
+// makeDirs creates a folder inside the root and those above it, and flushes each
+// new name.
+func (f *local) makeDirs(dir string) error {
+	if dir == "." {
+		return f.gone()
+	}
+	err := f.inner.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = f.makeDirs(path.Dir(dir)); err == nil {
+			err = f.inner.Mkdir(dir, 0o755)
+		}
+	}
+	if err == nil {
+		err = f.syncDir(path.Dir(dir))
+	}
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+		return nil // the second: it vanished again, and the writer comes back
+	}
+	return err
+}
+
+func (f *local) syncDir(dir string) error {
+	d, err := f.inner.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// makeDirs creates the warehouse's own folder and those above it, and flushes
+// each new name.
 func makeDirs(dir string) error {
 	if info, err := os.Stat(dir); err == nil {
 		if !info.IsDir() {
@@ -107,11 +217,7 @@ func makeDirs(dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(above)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
+	d, err := os.Open(above)
 	if err != nil {
 		return err
 	}
