@@ -25,6 +25,8 @@ type column struct {
 	inList   bool // below a list or map
 	loose    bool // below an optional struct
 	defaults bool // has an initial or write default that is not null
+	initial  bool // has an initial default that is not null
+	parent   int  // id of the struct, list or map that holds it; -1 at the top
 }
 
 // columns walks the fields of a schema document. With fresh set, it also gives
@@ -52,7 +54,7 @@ func schemaColumns(raw []byte, fresh bool, least int64) (*columns, []byte, error
 		return nil, nil, invalid("the schema is too large: %d bytes in %d levels", len(raw), levels)
 	}
 	c := &columns{fresh: fresh, least: least, renumbered: map[int]int{}, positions: map[int]int{}}
-	out, err := c.structType(raw, column{}, 1)
+	out, err := c.structType(raw, column{id: -1}, 1)
 	return c, out, err
 }
 
@@ -112,8 +114,8 @@ func (c *columns) structType(raw []byte, in column, depth int) ([]byte, error) {
 		if err != nil || name == "" || len(name) > maxName {
 			return nil, badRequest("schema: a field of %q has no name, or one over %d bytes", clip(in.path), maxName)
 		}
-		here := column{path: name, inList: in.inList, loose: in.loose, required: string(f.get("required")) == "true",
-			defaults: f.has("initial-default") || f.has("write-default")}
+		here := column{path: name, parent: in.id, inList: in.inList, loose: in.loose, required: string(f.get("required")) == "true",
+			defaults: f.has("initial-default") || f.has("write-default"), initial: f.has("initial-default")}
 		if in.path != "" {
 			here.path = in.path + "." + name
 		}
@@ -186,7 +188,7 @@ func (c *columns) typeOf(o *object, key string, here column, depth int) error {
 func (c *columns) inside(nested *object, here column, depth int, parts ...string) error {
 	found := make([]column, len(parts))
 	for i, part := range parts {
-		found[i] = column{path: here.path + "." + part, inList: true, loose: here.loose,
+		found[i] = column{path: here.path + "." + part, parent: here.id, inList: true, loose: here.loose,
 			required: part == "key" || string(nested.get(part+"-required")) == "true"}
 		var err error
 		if found[i].id, err = c.id(nested, part+"-id", found[i].path); err != nil {
@@ -234,6 +236,18 @@ func needsV3(kind string) bool {
 	}
 	kind = strings.ToLower(kind)
 	return strings.HasPrefix(kind, "geometry") || strings.HasPrefix(kind, "geography")
+}
+
+// checkAdded refuses a required column that is new, that is with an id above
+// last, and has no value for the rows that are there: no initial default, and
+// no holder that is new itself.
+func (c *columns) checkAdded(last int64) error {
+	for _, col := range c.all {
+		if col.required && !col.initial && int64(col.id) > last && int64(col.parent) <= last {
+			return invalid("the new column %q is required and has no \"initial-default\", so the rows of {object} would have no value for it", clip(col.path))
+		}
+	}
+	return nil
 }
 
 // highest is the largest id in use.

@@ -3,7 +3,6 @@ package commit
 import (
 	"encoding/json"
 
-	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 )
 
@@ -21,7 +20,7 @@ func (s *state) checkOrder(raw []byte, fields []specField) error {
 		return err
 	}
 	for i, f := range fields {
-		if err := f.checkSource("sort order"); err != nil {
+		if err := f.checkSource(s.version, "sort order"); err != nil {
 			return err
 		}
 		if err := f.bind(in, typed.Field(i).Transform, "sort order"); err != nil {
@@ -65,6 +64,7 @@ func (s *state) addSortOrder(raw []byte) error {
 			return err
 		}
 	}
+	o.set("fields", encodeFields(fields))
 	o.setInt(sortOrders.id, id)
 	stored := o.encode()
 	if err := s.checkOrder(stored, fields); err != nil {
@@ -87,60 +87,4 @@ func (s *state) setDefaultSortOrder(id int64) error {
 	changed, err := s.choose(sortOrders, "default-sort-order-id", id)
 	s.rebind = s.rebind || changed
 	return err
-}
-
-// checkDefaults makes sure that the default spec and order still fit the
-// current schema, as the reference implementation does when a commit ends: a
-// column that one of them uses cannot be dropped. It is asked only if one of
-// the three changed.
-func (s *state) checkDefaults() error {
-	for _, d := range []struct {
-		of  section
-		key string
-	}{{specs, "default-spec-id"}, {sortOrders, "default-sort-order-id"}} {
-		id, err := s.int(d.key, 0)
-		if err != nil {
-			return err
-		}
-		l, err := s.list(d.of)
-		if err != nil {
-			return err
-		}
-		e := l.find(id)
-		if e == nil {
-			continue
-		}
-		o, err := parseObject(e.raw)
-		if err != nil {
-			return broken(d.of.name, err)
-		}
-		fields, err := specFields(o, d.of.label)
-		if err != nil {
-			return broken(d.of.name, err)
-		}
-		if err := s.stillFits(fields, "default "+d.of.label); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *state) stillFits(fields []specField, label string) error {
-	for _, f := range fields {
-		transform, err := iceberg.ParseTransform(f.transform)
-		if err != nil {
-			continue // stored by somebody who knows it
-		}
-		if _, void := transform.(iceberg.VoidTransform); void {
-			continue
-		}
-		in, err := s.current()
-		if err != nil {
-			return err
-		}
-		if err := f.bind(in, transform, label); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -86,7 +86,7 @@ func TestUnknownRequirementsAndUpdatesAreNamedBeforeAnythingElse(t *testing.T) {
 	for name, test := range map[string]struct{ requirements, updates, part string }{
 		"requirement":         {`{"type":"assert-moon-phase"}`, ``, `unknown requirement "assert-moon-phase"`},
 		"view's requirement":  {`{"type":"assert-view-uuid","uuid":"x"}`, ``, `"assert-view-uuid"`},
-		"update":              {`{"type":"assert-table-uuid","uuid":"wrong"}`, `{"action":"set-location","location":"s3://b/x"},{"action":"enable-row-lineage"}`, `unknown update "enable-row-lineage"`},
+		"update":              {`{"type":"assert-table-uuid","uuid":"wrong"}`, `{"action":"set-location","location":"s3://b/x"},{"action":"add-view-version"}`, `unknown update "add-view-version"`},
 		"no type":             {`{"uuid":"x"}`, ``, `"type" is missing`},
 		"no action":           {``, `{"location":"x"}`, `"action" is missing`},
 		"not an object":       {``, `17`, "not a JSON object"},

@@ -116,6 +116,7 @@ type snapshotFields struct {
 	SchemaID     *int64  `json:"schema-id"`
 	FirstRow     *int64  `json:"first-row-id"`
 	AddedRows    *int64  `json:"added-rows"`
+	Key          *string `json:"key-id"`
 }
 
 // addSnapshot adds a snapshot to the history; refs are set separately.
@@ -292,6 +293,9 @@ func (s *state) advanceRows(f *snapshotFields) error {
 	if s.version < 3 {
 		if f.FirstRow != nil || f.AddedRows != nil {
 			return invalid("\"first-row-id\" and \"added-rows\" belong to v3 tables; {object} has format version %d", s.version)
+		}
+		if f.Key != nil {
+			return invalid("a snapshot with a \"key-id\" belongs to a v3 table; {object} has format version %d", s.version)
 		}
 		return nil
 	}

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/apache/iceberg-go"
@@ -43,6 +44,11 @@ func specFields(o *object, label string) ([]specField, error) {
 		if f.object.has("source-ids") {
 			if sources, err = elements(f.object.get("source-ids")); err != nil || len(sources) > maxFields {
 				return nil, badRequest("%s: \"source-ids\" of field %d is not a list of ids", label, i)
+			}
+			if len(sources) == 1 {
+				// One source is written the way that every reader knows.
+				f.object.set("source-id", sources[0])
+				f.object.remove("source-ids")
 			}
 		}
 		for _, source := range sources {
@@ -98,11 +104,14 @@ func (f specField) bind(in *schema, transform iceberg.Transform, label string) e
 	return nil
 }
 
-// checkSource checks that a new field names a column. Without one readers cannot
-// read the whole table.
-func (f specField) checkSource(label string) error {
-	if len(f.sources) == 0 {
+// checkSource checks that a new field names a column, and as many as the format
+// version knows. Readers that miss one cannot read the whole table.
+func (f specField) checkSource(version int, label string) error {
+	switch {
+	case len(f.sources) == 0:
 		return badRequest("%s: the field %q has no \"source-id\"", label, clip(f.name))
+	case len(f.sources) > 1 && version < 3:
+		return invalid("the %s field %q has %d sources; a transform of several columns is not supported until v3", label, clip(f.name), len(f.sources))
 	}
 	return nil
 }
@@ -132,7 +141,7 @@ func (s *state) checkSpec(raw []byte, fields []specField) error {
 		return err
 	}
 	for i, f := range fields {
-		if err := f.checkSource("partition spec"); err != nil {
+		if err := f.checkSource(s.version, "partition spec"); err != nil {
 			return err
 		}
 		transform := typed.Field(i).Transform
@@ -216,17 +225,9 @@ func (s *state) fillFieldIDs(fields []specField, specs *list, last int64) (int64
 			return 0, invalid("a v1 table numbers its partition fields from %d without gaps; field %d has the id %d", firstPartitionID, i, f.id)
 		}
 	}
-	var older []specField
-	for _, e := range specs.entries {
-		o, err := parseObject(e.raw)
-		if err != nil {
-			return 0, broken(specs.of.name, err)
-		}
-		known, err := specFields(o, "partition spec")
-		if err != nil {
-			return 0, broken(specs.of.name, err)
-		}
-		older = append(older, known...)
+	older, err := s.partitionFields(specs)
+	if err != nil {
+		return 0, err
 	}
 	for i := range fields {
 		f := &fields[i]
@@ -236,9 +237,10 @@ func (s *state) fillFieldIDs(fields []specField, specs *list, last int64) (int64
 		if s.version == 1 {
 			f.id = int64(firstPartitionID + i)
 		}
-		for _, known := range older {
-			if f.id == 0 && known.id != 0 && !taken[known.id] && slices.Equal(known.sources, f.sources) && known.transform == f.transform {
-				f.id = known.id
+		if f.id == 0 {
+			// A field that was there before has the id that it had.
+			if id := slices.IndexFunc(older[f.says()], func(id int64) bool { return !taken[id] }); id >= 0 {
+				f.id = older[f.says()][id]
 			}
 		}
 		if f.id == 0 {
@@ -255,6 +257,33 @@ func (s *state) fillFieldIDs(fields []specField, specs *list, last int64) (int64
 	return last, nil
 }
 
+// says is what a field does, whatever its name and id.
+func (f specField) says() string { return fmt.Sprint(f.transform, f.sources) }
+
+// partitionFields returns the ids of all fields of all specs, by what they say.
+func (s *state) partitionFields(specs *list) (map[string][]int64, error) {
+	if s.fieldIDs == nil {
+		s.fieldIDs = map[string][]int64{}
+		s.fieldsOf = 0
+	}
+	for ; s.fieldsOf < len(specs.entries); s.fieldsOf++ {
+		o, err := parseObject(specs.entries[s.fieldsOf].raw)
+		if err != nil {
+			return nil, broken(specs.of.name, err)
+		}
+		fields, err := specFields(o, "partition spec")
+		if err != nil {
+			return nil, broken(specs.of.name, err)
+		}
+		for _, f := range fields {
+			if says := f.says(); f.id != 0 && !slices.Contains(s.fieldIDs[says], f.id) {
+				s.fieldIDs[says] = append(s.fieldIDs[says], f.id)
+			}
+		}
+	}
+	return s.fieldIDs, nil
+}
+
 // setDefaultSpec: -1 is the last added one.
 func (s *state) setDefaultSpec(id int64) error {
 	changed, err := s.choose(specs, "default-spec-id", id)
@@ -264,5 +293,6 @@ func (s *state) setDefaultSpec(id int64) error {
 
 // removeSpecs forgets partition specs other than the default one.
 func (s *state) removeSpecs(ids []int64) error {
+	s.fieldIDs = nil
 	return s.drop(specs, "default-spec-id", "default", ids)
 }

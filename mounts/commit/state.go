@@ -21,11 +21,14 @@ type state struct {
 	lists     map[section]*list
 	lastAdded map[section]*int64
 	bound     *schema
+	fieldIDs  map[string][]int64 // of partition fields, by what they say
+	fieldsOf  int                // how many specs fieldIDs has seen
 	history   snapshots
 	branches  *object // refs, once decoded
 	logged    []logEntry
 
 	changed bool
+	columns int64 // last-column-id of the base
 	moved   bool  // refs changed
 	removed bool  // snapshots were removed
 	rebind  bool  // current schema, default spec or default order changed
@@ -47,6 +50,9 @@ func load(raw json.RawMessage, opt Options) (*state, error) {
 		return nil, invalid("{object} has format version %d; this server changes tables of version 1 to %d", version, maxFormatVersion)
 	}
 	s.version = int(version)
+	if s.columns, err = s.int("last-column-id", 0); err != nil {
+		return nil, err
+	}
 	if s.version == 1 {
 		if err := s.modernize(); err != nil {
 			return nil, err

@@ -43,6 +43,8 @@ type updateFields struct {
 	PartitionStat jsontext.Value `json:"partition-statistics"`
 	ViewVersion   jsontext.Value `json:"view-version"`
 	ViewVersionID *int64         `json:"view-version-id"`
+	EncryptionKey jsontext.Value `json:"encryption-key"`
+	KeyID         *string        `json:"key-id"`
 }
 
 // parseUpdate reads an update of a table without looking at any.
@@ -53,6 +55,9 @@ func parseUpdate(i int, raw jsontext.Value) (*update, error) {
 	}
 	u.bindDefinition(f)
 	if err := u.bindHistory(f, raw); err != nil {
+		return nil, err
+	}
+	if err := u.bindKeys(f); err != nil {
 		return nil, err
 	}
 	if u.apply == nil {
@@ -216,7 +221,8 @@ func known(action string) bool {
 		"add-spec", "set-default-spec", "remove-partition-specs", "add-sort-order", "set-default-sort-order",
 		"add-snapshot", "remove-snapshots", "set-snapshot-ref", "remove-snapshot-ref", "set-location",
 		"set-properties", "remove-properties", "set-statistics", "remove-statistics",
-		"set-partition-statistics", "remove-partition-statistics":
+		"set-partition-statistics", "remove-partition-statistics", "add-encryption-key", "remove-encryption-key",
+		"enable-row-lineage":
 		return true
 	}
 	return false

@@ -169,9 +169,18 @@ func TestPartitionFieldsWithoutIdsGetTheRightOnes(t *testing.T) {
 	wants(t, doc, "1", "default-spec-id")
 	doc = must(t, doc, ``, addSpec(`{"source-id":1,"name":"b16","transform":"bucket[16]"}`)+","+lastSpec)
 	wants(t, doc, "1002", "partition-specs", 2, "fields", 0, "field-id")
-	// Multi-argument transforms keep all their sources.
-	doc = must(t, doc, ``, addSpec(`{"source-ids":[1,2],"name":"z","transform":"zorder"}`))
-	wants(t, doc, "[1,2]", "partition-specs", 3, "fields", 0, "source-ids")
+}
+
+func TestTransformsOfSeveralColumnsKeepThemAll(t *testing.T) {
+	doc := must(t, made(t, 3), ``, addSpec(`{"source-ids":[1,2],"name":"z","transform":"zorder"}`))
+	wants(t, doc, "[1,2]", "partition-specs", 1, "fields", 0, "source-ids")
+	// One column is written the way that every reader knows.
+	for version := 1; version <= 3; version++ {
+		doc := must(t, made(t, version), ``, addSpec(`{"source-ids":[1],"name":"b","transform":"bucket[4]"}`)+","+
+			addOrder(2, `{"source-ids":[2],"transform":"day","direction":"desc","null-order":"nulls-last"}`))
+		wants(t, doc, `{"name":"b","transform":"bucket[4]","source-id":1,"field-id":`+map[bool]string{true: "1000", false: "1001"}[version == 1]+`}`, "partition-specs", 1, "fields", 0)
+		wants(t, doc, `{"transform":"day","direction":"desc","null-order":"nulls-last","source-id":2}`, "sort-orders", 1, "fields", 0)
+	}
 }
 
 func TestSortOrders(t *testing.T) {

@@ -1,0 +1,36 @@
+package commit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/icefield/icefield/mounts"
+)
+
+func TestARequiredColumnNeedsAValueForTheRowsThatAreThere(t *testing.T) {
+	columns := func(more string) string {
+		return addSchema(strings.Replace(twoColumns, `]}`, `,`+more+`]}`, 1)) + "," + lastSchema
+	}
+	const bare, given = `{"id":3,"name":"n","required":true,"type":"int"}`, `{"id":3,"name":"n","required":true,"type":"int","initial-default":0}`
+	full := grown(t, 3, 1)
+	_, err := commitTo(full, ``, columns(bare))
+	refused(t, err, mounts.ValidationFailed, `new column "n" is required and has no "initial-default"`)
+	_, err = commitTo(full, ``, columns(strings.Replace(given, "0}", "null}", 1)))
+	refused(t, err, mounts.ValidationFailed, `"initial-default"`)
+	must(t, full, ``, columns(given))
+	must(t, made(t, 3), ``, columns(bare))     // no rows
+	must(t, grown(t, 2, 1), ``, columns(bare)) // no defaults before v3: the client says that it knows better
+	// A replaced table keeps no rows, whether it has new ones or not.
+	must(t, full, ``, `{"action":"remove-snapshot-ref","ref-name":"main"},`+columns(bare))
+	must(t, full, ``, columns(bare)+","+snap(3, 200, 101, 2, now+5000, rows(10, 1))+","+setRef("main", "branch", 200))
+	// Inside a struct that is new there is nothing to fill in; inside an old one there is.
+	inside := func(more string) string {
+		return `{"id":3,"name":"s","required":false,"type":{"type":"struct","fields":[{"id":4,"name":"a","required":true,"type":"int"}` + more + `]}}`
+	}
+	nested := must(t, full, ``, columns(inside(``)))
+	_, err = commitTo(nested, ``, columns(inside(`,{"id":5,"name":"b","required":true,"type":"int"}`)))
+	refused(t, err, mounts.ValidationFailed, `new column "s.b"`)
+	// A column that comes back is not new.
+	gone := must(t, must(t, full, ``, columns(given)), ``, `{"action":"set-current-schema","schema-id":0}`)
+	must(t, gone, ``, columns(bare))
+}
