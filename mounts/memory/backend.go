@@ -30,9 +30,9 @@ type Options struct {
 	MaxPage int
 	// Capabilities, if not empty, limits the backend to these operations.
 	Capabilities capabilities.Set
-	// Files holds the metadata documents that RegisterTable finds, by location;
-	// those of dropped and unregistered tables join them. Without it
-	// RegisterTable is not among the capabilities.
+	// Files holds the metadata documents that RegisterTable and RegisterView find,
+	// by location; those of what is dropped or unregistered join them. Without it
+	// neither is among the capabilities.
 	Files map[string]json.RawMessage
 	// Before, if set, is called before every operation, without a lock held: a
 	// test may count, wait or refuse there. Its error is the operation's answer.
@@ -71,9 +71,9 @@ func New(options Options) *Backend {
 	}
 	able := capabilities.Default().Union(capabilities.Of(
 		capabilities.UnregisterTable, capabilities.ListViews, capabilities.LoadView, capabilities.CreateView,
-		capabilities.RenameView, capabilities.DropView)).Emulated()
+		capabilities.RegisterView, capabilities.ReplaceView, capabilities.RenameView, capabilities.DropView)).Emulated()
 	if options.Files == nil {
-		able = able.Without(capabilities.Of(capabilities.RegisterTable))
+		able = able.Without(capabilities.Of(capabilities.RegisterTable, capabilities.RegisterView))
 	}
 	if options.Capabilities != 0 {
 		able = able.Intersect(options.Capabilities)

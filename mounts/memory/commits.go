@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/commit"
@@ -74,7 +75,7 @@ func (b *Backend) prepare(req mounts.Request, change *mounts.CommitTableRequest)
 			return nil, err
 		}
 	}
-	if err := b.confine(req, id, result.TableLocation); err != nil && (current == nil || moved(current, result)) {
+	if err := b.confine(req, id, result.TableLocation); err != nil && (current == nil || moved(current, result, commit.Inspect)) {
 		return nil, err
 	}
 	version := 0
@@ -84,9 +85,9 @@ func (b *Backend) prepare(req mounts.Request, change *mounts.CommitTableRequest)
 	return &object{metadata: result.Metadata, location: b.file(result.TableLocation, version), version: version}, nil
 }
 
-// moved reports whether a commit changed the table's location: only then it is
-// confined, so that content put in for a test may lie anywhere.
-func moved(current *object, result *commit.Result) bool {
-	before, err := commit.Inspect(current.metadata)
+// moved reports whether a commit changed the location of what it changed: only
+// then it is confined, so that content put in for a test may lie anywhere.
+func moved(current *object, result *commit.Result, inspect func(json.RawMessage) (*commit.Summary, error)) bool {
+	before, err := inspect(current.metadata)
 	return err != nil || before.Location != result.TableLocation
 }

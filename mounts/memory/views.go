@@ -2,13 +2,10 @@ package memory
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"maps"
-	"strings"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/mounts/commit"
 	"github.com/icefield/icefield/pagination"
 )
 
@@ -54,13 +51,67 @@ func (b *Backend) CreateView(ctx context.Context, req *mounts.CreateViewRequest)
 	if err != nil {
 		return nil, err
 	}
-	metadata, err := b.firstView(req, location)
+	metadata, err := commit.CreateView(req, location, b.commitOptions())
 	if err != nil {
-		return nil, err
+		return nil, about(req, req.Object(), err)
 	}
 	created := &object{metadata: metadata, location: b.file(location, 0)}
 	s.views.put(req.Name, created)
 	return answerView(created), nil
+}
+
+// RegisterView implements mounts.Backend for the documents in Options.Files.
+func (b *Backend) RegisterView(ctx context.Context, req *mounts.RegisterViewRequest) (*mounts.View, error) {
+	if err := b.enter(ctx, req); err != nil {
+		return nil, err
+	}
+	if problem := checkObject(req.Namespace, req.Name); problem != "" {
+		return nil, refuse(req, mounts.BadRequest, req.Object(), problem)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.free(req, req.Object())
+	if err != nil {
+		return nil, err
+	}
+	metadata, ok := b.files[req.MetadataLocation]
+	if !ok {
+		return nil, fail(req, mounts.MetadataMissing, req.Object(), nil)
+	}
+	if _, err := commit.InspectView(metadata); err != nil {
+		return nil, about(req, req.Object(), err)
+	}
+	registered := &object{metadata: metadata, location: req.MetadataLocation}
+	s.views.put(req.Name, registered)
+	return answerView(registered), nil
+}
+
+// ReplaceView implements mounts.Backend.
+func (b *Backend) ReplaceView(ctx context.Context, req *mounts.ReplaceViewRequest) (*mounts.View, error) {
+	if err := b.enter(ctx, req); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	current := b.view(req.View)
+	var base *commit.Base
+	if current != nil {
+		base = &commit.Base{Metadata: current.metadata, Location: current.location}
+	}
+	result, err := commit.View(base, req, b.commitOptions())
+	if err != nil {
+		return nil, about(req, req.View, err)
+	}
+	if !result.Changed {
+		return answerView(current), nil
+	}
+	if err := b.confine(req, req.View, result.TableLocation); err != nil && moved(current, result, commit.InspectView) {
+		return nil, err
+	}
+	next := &object{metadata: result.Metadata, version: current.version + 1}
+	next.location = b.file(result.TableLocation, next.version)
+	b.find(req.View.Namespace).views.put(req.View.Name, next)
+	return answerView(next), nil
 }
 
 // RenameView implements mounts.Backend.
@@ -78,84 +129,17 @@ func (b *Backend) DropView(ctx context.Context, req *mounts.DropViewRequest) err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.view(req.View) == nil {
+	gone := b.view(req.View)
+	if gone == nil {
 		return fail(req, mounts.NoSuchView, req.View, nil)
 	}
 	b.find(req.View.Namespace).views.remove(req.View.Name)
+	if b.files != nil {
+		b.files[gone.location] = gone.metadata
+	}
 	return nil
 }
 
 func answerView(o *object) *mounts.View {
 	return &mounts.View{MetadataLocation: o.location, Metadata: o.metadata, Config: map[string]string{}}
-}
-
-// viewVersion is what the catalog reads of a view version; the rest of it is
-// kept as it came (view spec, versions).
-type viewVersion struct {
-	TimestampMS      *int64             `json:"timestamp-ms"`
-	Summary          *map[string]string `json:"summary"`
-	DefaultNamespace *[]string          `json:"default-namespace"`
-	Representations  []struct {
-		Type    string `json:"type"`
-		SQL     string `json:"sql"`
-		Dialect string `json:"dialect"`
-	} `json:"representations"`
-}
-
-// firstView builds the metadata of a new view (view spec, format version 1).
-// The catalog numbers version and schema itself.
-func (b *Backend) firstView(req *mounts.CreateViewRequest, location string) (json.RawMessage, error) {
-	bad := func(msg string) error { return refuse(req, mounts.BadRequest, req.Object(), msg) }
-	var schema, version map[string]json.RawMessage
-	var known viewVersion
-	if json.Unmarshal(req.Schema, &schema) != nil || schema["fields"] == nil {
-		return nil, bad("schema must be a struct with fields")
-	}
-	if json.Unmarshal(req.ViewVersion, &version) != nil || json.Unmarshal(req.ViewVersion, &known) != nil {
-		return nil, bad("view-version must be an object as the view spec defines it")
-	}
-	switch {
-	case known.TimestampMS == nil:
-		return nil, bad("view-version needs a timestamp-ms")
-	case known.Summary == nil:
-		return nil, bad("view-version needs a summary")
-	case known.DefaultNamespace == nil:
-		return nil, bad("view-version needs a default-namespace")
-	case len(known.Representations) == 0:
-		return nil, bad("view-version needs at least one representation")
-	}
-	dialects := map[string]bool{}
-	for _, r := range known.Representations {
-		switch dialect := strings.ToLower(r.Dialect); {
-		case r.Type != "sql":
-			return nil, bad(fmt.Sprintf("the representation type %q is unknown; only sql is defined", r.Type))
-		case r.SQL == "" || dialect == "":
-			return nil, bad("an sql representation needs sql and dialect")
-		case dialects[dialect]:
-			return nil, refuse(req, mounts.InvalidArgument, req.Object(),
-				"Invalid view version: Cannot add multiple queries for dialect "+dialect)
-		default:
-			dialects[dialect] = true
-		}
-	}
-	schema["schema-id"] = json.RawMessage("0")
-	version["schema-id"], version["version-id"] = json.RawMessage("0"), json.RawMessage("1")
-	properties := maps.Clone(req.Properties)
-	if properties == nil {
-		properties = map[string]string{}
-	}
-	metadata, err := json.Marshal(map[string]any{
-		"view-uuid":          b.options.NewUUID().String(),
-		"format-version":     1,
-		"location":           location,
-		"current-version-id": 1,
-		"versions":           []any{version},
-		"version-log":        []any{map[string]int64{"version-id": 1, "timestamp-ms": *known.TimestampMS}},
-		"schemas":            []any{schema},
-		"properties":         properties,
-	})
-	if err != nil {
-		return nil, fail(req, mounts.Internal, req.Object(), err)
-	}
-	return metadata, nil
 }
