@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/icefield/icefield/capabilities"
@@ -26,6 +27,10 @@ type Config struct {
 	Storage map[string]string
 	// MetadataCache bounds the cached metadata in bytes; 0 switches it off.
 	MetadataCache int64
+	// KeyLifetime is how long the outcome of a request with an Idempotency-Key is
+	// remembered (see Backend.Idempotent); 0 switches it off. DefaultKeyLifetime
+	// is a good value.
+	KeyLifetime time.Duration
 	// Logger hears of files that could not be removed; nil for none.
 	Logger *slog.Logger
 }
@@ -39,6 +44,15 @@ type Backend struct {
 	gate      *gate
 	tags      tagger
 	log       *slog.Logger
+
+	// What Idempotent needs: how long outcomes are remembered, by which clock,
+	// and which requests are at work.
+	lifetime time.Duration
+	now      func() time.Time
+	flights  *flights
+	// stop ends the goroutines of background.
+	stop       context.CancelFunc
+	background sync.WaitGroup
 }
 
 var _ mounts.Backend = (*Backend)(nil)
@@ -52,6 +66,9 @@ func Open(ctx context.Context, cfg Config) (*Backend, error) {
 	if cfg.MetadataCache < 0 {
 		return nil, fmt.Errorf("native: a metadata cache of %d bytes makes no sense; 0 switches it off", cfg.MetadataCache)
 	}
+	if cfg.KeyLifetime < 0 {
+		return nil, fmt.Errorf("native: outcomes cannot be remembered for %v; 0 switches it off", cfg.KeyLifetime)
+	}
 	w, err := warehouse.Open(ctx, cfg.Warehouse, cfg.Storage)
 	if err != nil {
 		return nil, err
@@ -60,8 +77,15 @@ func Open(ctx context.Context, cfg Config) (*Backend, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{store: cfg.Store, warehouse: w, cache: newCache(cfg.MetadataCache), gate: newGate(),
-		tags: newTagger(w.ClientHints()), log: log}, nil
+	b := &Backend{store: cfg.Store, warehouse: w, cache: newCache(cfg.MetadataCache), gate: newGate(),
+		tags: newTagger(w.ClientHints()), log: log, lifetime: cfg.KeyLifetime, now: time.Now, flights: newFlights()}
+	// The goroutines outlive the call that opened the registry.
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	b.stop = stop
+	if b.lifetime > 0 {
+		b.background.Go(func() { b.pruneReceipts(background) })
+	}
+	return b, nil
 }
 
 // supported is every operation of namespaces, tables and views.
@@ -91,8 +115,11 @@ func (b *Backend) Health(ctx context.Context) error {
 	return nil
 }
 
-// Close implements mounts.Backend and closes the store.
+// Close implements mounts.Backend: it ends what runs in the background and
+// closes the store.
 func (b *Backend) Close() error {
+	b.stop()
+	b.background.Wait()
 	return errors.Join(b.store.Close(), b.warehouse.Close())
 }
 
@@ -103,5 +130,9 @@ func (b *Backend) Warehouse() string { return b.warehouse.Root().String() }
 // by says for the store who makes a change.
 func by(ctx context.Context) store.By {
 	caller := mounts.CallerFrom(ctx)
-	return store.By{Time: time.Now(), Principal: caller.Principal, RequestID: caller.RequestID}
+	who := store.By{Time: time.Now(), Principal: caller.Principal, RequestID: caller.RequestID}
+	if caller.Once != nil {
+		who.IdempotencyKey = caller.Once.Key
+	}
+	return who
 }

@@ -3,11 +3,17 @@ package native
 import (
 	"container/list"
 	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/icefield/icefield/native/store"
 )
 
-// cache keeps metadata documents by location within a number of bytes, the
-// least recently used going first. A location's bytes never change while a
-// pointer holds it, so a commit invalidates nothing. A nil cache holds nothing.
+// cache keeps metadata documents within a number of bytes, the least recently
+// used going first. They are known by the pointer's value that led to them, not
+// by the file: a file does not change while a pointer holds it, but one that was
+// registered again, here or on another replica, may be another one of the same
+// name. So nothing is ever invalidated. A nil cache holds nothing.
 type cache struct {
 	mu     sync.Mutex
 	room   int64
@@ -16,11 +22,15 @@ type cache struct {
 	byKey  map[cacheKey]*list.Element
 }
 
-// cacheKey is a document: a file, whole or cut down to its refs.
+// cacheKey is a document: what one value of an object's pointer leads to, whole
+// or cut down to its refs.
 type cacheKey struct {
-	location string
-	refs     bool
+	object     uuid.UUID
+	generation uint64
+	refs       bool
 }
+
+func keyOf(o store.Object) cacheKey { return cacheKey{object: o.ID, generation: o.Generation} }
 
 type cached struct {
 	key     cacheKey
@@ -30,7 +40,7 @@ type cached struct {
 // entryOverhead is about what an entry costs besides its bytes.
 const entryOverhead = 256
 
-func (c *cached) cost() int64 { return int64(len(c.content)+len(c.key.location)) + entryOverhead }
+func (c *cached) cost() int64 { return int64(len(c.content)) + entryOverhead }
 
 func newCache(limit int64) *cache {
 	if limit <= 0 {
@@ -72,20 +82,5 @@ func (c *cache) put(key cacheKey, content []byte) {
 		gone := c.recent.Remove(oldest).(*cached)
 		delete(c.byKey, gone.key)
 		c.room += gone.cost()
-	}
-}
-
-// forget drops a file that was deleted, or that others may have written anew.
-func (c *cache) forget(location string) {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, key := range [...]cacheKey{{location, false}, {location, true}} {
-		if element, ok := c.byKey[key]; ok {
-			c.room += c.recent.Remove(element).(*cached).cost()
-			delete(c.byKey, key)
-		}
 	}
 }

@@ -30,7 +30,7 @@ const (
 
 // CommitTable implements mounts.Backend.
 func (b *Backend) CommitTable(ctx context.Context, req *mounts.CommitTableRequest) (*mounts.Table, error) {
-	done, err := b.commit(ctx, []change{tableChange(req)})
+	done, err := b.commit(ctx, []change{tableChange(req)}, theOne)
 	if err != nil {
 		return nil, fail(req, err)
 	}
@@ -60,7 +60,7 @@ func (b *Backend) CommitTransaction(ctx context.Context, req *mounts.CommitTrans
 	if len(changes) == 0 {
 		return nil
 	}
-	if _, err := b.commit(ctx, changes); err != nil {
+	if _, err := b.commit(ctx, changes, theWhole); err != nil {
 		return fail(req, err)
 	}
 	return nil
@@ -98,8 +98,13 @@ type attempt struct {
 	summary *commit.Summary
 }
 
+// theOne is the outcome of a commit that answers its one object, theWhole that
+// of a transaction, which answers nothing.
+func theOne(done []*attempt) outcome { return pointsTo(done[0].object) }
+func theWhole([]*attempt) outcome    { return nothing() }
+
 // commit runs the protocol: all of the changes or none.
-func (b *Backend) commit(ctx context.Context, changes []change) ([]*attempt, error) {
+func (b *Backend) commit(ctx context.Context, changes []change, answer func([]*attempt) outcome) ([]*attempt, error) {
 	names := make([]mounts.Identifier, len(changes))
 	for i, change := range changes {
 		names[i] = change.id
@@ -113,7 +118,7 @@ func (b *Backend) commit(ctx context.Context, changes []change) ([]*attempt, err
 		if err := pause(ctx, try); err != nil {
 			return nil, err
 		}
-		done, err := b.try(ctx, changes)
+		done, err := b.try(ctx, changes, answer)
 		if !errors.Is(err, store.ErrMoved) {
 			return done, err
 		}
@@ -140,7 +145,7 @@ func pause(ctx context.Context, try int) error {
 
 // try is one round; store.ErrMoved if another writer was faster, and then
 // nothing is left of it.
-func (b *Backend) try(ctx context.Context, changes []change) ([]*attempt, error) {
+func (b *Backend) try(ctx context.Context, changes []change, answer func([]*attempt) outcome) ([]*attempt, error) {
 	attempts, err := b.readAll(ctx, changes)
 	if err != nil {
 		return nil, err
@@ -153,7 +158,7 @@ func (b *Backend) try(ctx context.Context, changes []change) ([]*attempt, error)
 		anything = anything || a.changed
 	}
 	if !anything {
-		return attempts, nil
+		return attempts, b.keep(ctx, answer(attempts))
 	}
 	written, err := b.writeAll(ctx, attempts)
 	if err != nil {
@@ -168,13 +173,18 @@ func (b *Backend) try(ctx context.Context, changes []change) ([]*attempt, error)
 			a.object.Location = a.location
 		}
 	}
-	err = b.swap(ctx, written, func(tx store.Tx, who store.By) error { return swapAll(tx, attempts, who) })
+	err = b.swap(ctx, written, func(tx store.Tx, who store.By) (outcome, error) {
+		if err := swapAll(tx, attempts, who); err != nil {
+			return outcome{}, err
+		}
+		return answer(attempts), nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range attempts {
 		if a.changed {
-			b.cache.put(cacheKey{location: a.location}, a.metadata)
+			b.cache.put(keyOf(a.object), a.metadata)
 			b.removeOld(ctx, a)
 		}
 	}
@@ -211,7 +221,7 @@ func (b *Backend) readAll(ctx context.Context, changes []change) ([]*attempt, er
 			}
 			continue
 		}
-		a.base.Metadata, err = b.document(ctx, a.base.Location, mounts.SnapshotsAll)
+		a.base.Metadata, err = b.document(ctx, a.object, mounts.SnapshotsAll)
 		if errors.Is(err, mounts.MetadataMissing) {
 			// Another replica's commits may have removed it as an old file.
 			if now, lookup := b.object(ctx, a.id, a.kind); lookup == nil && now.Location != a.base.Location {
@@ -317,9 +327,9 @@ func swapAll(tx store.Tx, attempts []*attempt, who store.By) error {
 		switch {
 		case !a.changed:
 		case a.base == nil:
-			_, err = tx.Create(a.object, who)
+			a.object, err = tx.Create(a.object, who)
 		default:
-			_, err = tx.Swap(a.id, a.base.Location, a.location, who)
+			a.object, err = tx.Swap(a.id, a.base.Location, a.location, who)
 		}
 		if err != nil {
 			return err
@@ -340,7 +350,7 @@ func moved(err error) error {
 // swap runs the store transaction that makes written files current. The client
 // may leave meanwhile. If it certainly failed the files are removed; if nobody
 // knows, they stay, since a pointer may hold them.
-func (b *Backend) swap(ctx context.Context, written []string, f func(store.Tx, store.By) error) error {
+func (b *Backend) swap(ctx context.Context, written []string, f func(store.Tx, store.By) (outcome, error)) error {
 	if err := ctx.Err(); err != nil {
 		b.remove(ctx, written...)
 		return err
@@ -348,7 +358,7 @@ func (b *Backend) swap(ctx context.Context, written []string, f func(store.Tx, s
 	who := by(ctx)
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), swapTimeout)
 	defer cancel()
-	err := b.store.Update(lasting, func(tx store.Tx) error { return f(tx, who) })
+	err := b.update(lasting, func(tx store.Tx) (outcome, error) { return f(tx, who) })
 	if err != nil && !errors.Is(err, store.ErrOutcomeUnknown) {
 		b.remove(ctx, written...)
 	}
@@ -377,7 +387,6 @@ func (b *Backend) removeOld(ctx context.Context, a *attempt) {
 		l, err := warehouse.Parse(file)
 		if err == nil && !keep[file] && l.Parent().Within(folder) && strings.HasSuffix(l.Base(), metadataSuffix) {
 			old = append(old, file)
-			b.cache.forget(file)
 		}
 	}
 	b.remove(ctx, old...)

@@ -87,7 +87,9 @@ func (f *fixture) overtake(c change) {
 		_, err = f.writeAll(context.Background(), attempts)
 	}
 	if err == nil {
-		err = f.swap(context.Background(), nil, func(tx store.Tx, who store.By) error { return swapAll(tx, attempts, who) })
+		err = f.swap(context.Background(), nil, func(tx store.Tx, who store.By) (outcome, error) {
+			return nothing(), swapAll(tx, attempts, who)
+		})
 	}
 	if err != nil {
 		f.t.Fatal(err)
@@ -132,7 +134,7 @@ func TestARequirementThatALostSwapBrokeIsNotTriedAgain(t *testing.T) {
 
 // transact commits one raw update past the gate, which the caller holds.
 func (f *fixture) transact(id mounts.Identifier, update string) (*attempt, error) {
-	done, err := f.try(context.Background(), []change{tableChange(&mounts.CommitTableRequest{Table: id, Updates: []json.RawMessage{json.RawMessage(update)}})})
+	done, err := f.try(context.Background(), []change{tableChange(&mounts.CommitTableRequest{Table: id, Updates: []json.RawMessage{json.RawMessage(update)}})}, theOne)
 	if err != nil {
 		return nil, err
 	}

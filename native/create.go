@@ -37,6 +37,9 @@ func (b *Backend) create(ctx context.Context, req *mounts.CreateTableRequest) (*
 		return nil, err
 	}
 	if req.StageCreate {
+		if err := b.keep(ctx, staged(doc)); err != nil {
+			return nil, err
+		}
 		return &mounts.Table{Metadata: doc, Config: b.warehouse.ClientHints()}, nil
 	}
 	o, err := b.begin(ctx, req.Object(), store.Table, place, doc)
@@ -74,17 +77,21 @@ func (b *Backend) begin(ctx context.Context, id mounts.Identifier, kind store.Ki
 		return store.Object{}, err
 	}
 	o := newObject(id, kind, file)
-	err = b.swap(ctx, []string{file}, func(tx store.Tx, who store.By) error {
+	err = b.swap(ctx, []string{file}, func(tx store.Tx, who store.By) (outcome, error) {
 		if err := free(tx, id, kind); err != nil {
-			return err
+			return nothing(), err
 		}
-		_, err := tx.Create(o, who)
-		return err
+		created, err := tx.Create(o, who)
+		if err != nil {
+			return nothing(), err
+		}
+		o = created
+		return pointsTo(created), nil
 	})
 	if err != nil {
 		return store.Object{}, err
 	}
-	b.cache.put(cacheKey{location: file}, doc)
+	b.cache.put(keyOf(o), doc)
 	return o, nil
 }
 
@@ -141,26 +148,24 @@ func (b *Backend) adopt(ctx context.Context, id mounts.Identifier, kind store.Ki
 		return o, nil, err
 	}
 	location := file.String()
-	err = b.swap(ctx, nil, func(tx store.Tx, who store.By) (err error) {
+	err = b.swap(ctx, nil, func(tx store.Tx, who store.By) (_ outcome, err error) {
 		if err := usable(tx); err != nil {
-			return err
+			return nothing(), err
 		}
 		o, err = tx.Object(id)
-		if errors.Is(err, store.ErrNotFound) {
+		switch {
+		case errors.Is(err, store.ErrNotFound):
 			o, err = tx.Create(newObject(id, kind, location), who)
-			return err
-		} else if err != nil || o.Location == location {
-			return err
+		case err == nil:
+			// Also where the pointer stays the same: the file may have been written
+			// anew, and every replica has to read it again.
+			o, err = tx.Swap(id, o.Location, location, who)
 		}
-		o, err = tx.Swap(id, o.Location, location, who)
-		return err
+		return pointsTo(o), err
 	})
 	if err != nil {
 		return o, nil, err
 	}
-	// Unlike the names of files written here this one may have been used before,
-	// by an object that is gone.
-	b.cache.forget(location)
-	b.cache.put(cacheKey{location: location}, doc)
+	b.cache.put(keyOf(o), doc)
 	return o, doc, nil
 }

@@ -2,6 +2,7 @@ package native
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"maps"
 	"slices"
@@ -11,10 +12,10 @@ import (
 	"github.com/icefield/icefield/native/store"
 )
 
-// tagger makes entity tags. A tag stands for one representation of one metadata
-// file of one table: the mode it was loaded in, and the storage hints that go
-// with it, which an operator may change. The table counts because one that was
-// dropped, and another registered later, may have had files of the same name.
+// tagger makes entity tags. A tag stands for one representation of one value of
+// a table's pointer: the mode it was loaded in, and the storage hints that go
+// with it, which an operator may change. The table and its generation count
+// because a file that is registered again may be another one of the same name.
 type tagger struct{ hints string }
 
 func newTagger(hints map[string]string) tagger {
@@ -27,7 +28,9 @@ func newTagger(hints map[string]string) tagger {
 
 func (t tagger) tag(table store.Object, mode mounts.Snapshots) string {
 	text := make([]byte, 0, 512)
-	text = append(append(append(append(append(append(text, mode...), 0), table.ID[:]...), table.Location...), 0), t.hints...)
+	text = append(append(append(text, mode...), 0), table.ID[:]...)
+	text = binary.BigEndian.AppendUint64(text, table.Generation)
+	text = append(append(append(text, table.Location...), 0), t.hints...)
 	sum := sha256.Sum256(text)
 	var quoted [34]byte
 	quoted[0], quoted[33] = '"', '"'

@@ -33,15 +33,17 @@ const (
 	gzipMetadataSuffix = ".gz.metadata.json"
 )
 
-// document returns a metadata document, whole or cut down to its refs, from the
-// cache or from storage. It may be shared and must not be changed.
-func (b *Backend) document(ctx context.Context, location string, mode mounts.Snapshots) ([]byte, error) {
-	key := cacheKey{location: location, refs: mode == mounts.SnapshotsRefs}
+// document returns the metadata document that a pointer leads to, whole or cut
+// down to its refs, from the cache or from storage. It may be shared and must
+// not be changed.
+func (b *Backend) document(ctx context.Context, o store.Object, mode mounts.Snapshots) ([]byte, error) {
+	key := keyOf(o)
+	key.refs = mode == mounts.SnapshotsRefs
 	if doc, ok := b.cache.get(key); ok {
 		return doc, nil
 	}
 	if key.refs {
-		whole, err := b.document(ctx, location, mounts.SnapshotsAll)
+		whole, err := b.document(ctx, o, mounts.SnapshotsAll)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +54,7 @@ func (b *Backend) document(ctx context.Context, location string, mode mounts.Sna
 		b.cache.put(key, doc)
 		return doc, nil
 	}
-	l, err := warehouse.Parse(location)
+	l, err := warehouse.Parse(o.Location)
 	if err != nil {
 		return nil, &mounts.Error{Kind: mounts.Internal, Err: fmt.Errorf("native: the stored pointer: %w", err)}
 	}

@@ -115,23 +115,23 @@ func (b *Backend) CreateNamespace(ctx context.Context, req *mounts.CreateNamespa
 	who := by(ctx)
 	n := store.Namespace{Path: slices.Clone(req.Namespace), ID: uuid.New(), Created: who.Time, Updated: who.Time}
 	var created map[string]string
-	err := b.store.Update(ctx, func(tx store.Tx) error {
+	err := b.update(ctx, func(tx store.Tx) (outcome, error) {
 		n := n
 		parent := n.Path.Parent()
 		base, err := b.namespaceLocation(tx, parent)
 		if err != nil {
-			return err
+			return nothing(), err
 		}
 		if _, err := tx.Namespace(n.Path); !errors.Is(err, store.ErrNotFound) {
-			return errors.Join(err, store.ErrExists)
+			return nothing(), errors.Join(err, store.ErrExists)
 		}
 		if badLocation != nil {
-			return badLocation
+			return nothing(), badLocation
 		}
 		n.Properties = map[string]string{propertyLocation: base.Join(warehouse.Segment(n.Path[len(parent)])).String()}
 		maps.Copy(n.Properties, req.Properties)
 		created = n.Properties
-		return tx.CreateNamespace(n)
+		return outcome{Namespace: &mounts.NamespaceInfo{Namespace: n.Path, Properties: n.Properties}}, tx.CreateNamespace(n)
 	})
 	switch {
 	case errors.Is(err, store.ErrExists):
@@ -198,13 +198,13 @@ func (b *Backend) UpdateNamespaceProperties(ctx context.Context, req *mounts.Upd
 	badLocation := b.checkNamespaceLocation(req.Updates)
 	now := by(ctx).Time
 	var result *mounts.UpdatedProperties
-	err := b.store.Update(ctx, func(tx store.Tx) error {
+	err := b.update(ctx, func(tx store.Tx) (outcome, error) {
 		n, err := tx.Namespace(req.Namespace)
 		if err != nil {
-			return err
+			return nothing(), err
 		}
 		if badLocation != nil {
-			return badLocation
+			return nothing(), badLocation
 		}
 		done := &mounts.UpdatedProperties{Updated: slices.Sorted(maps.Keys(req.Updates)), Removed: []string{}, Missing: []string{}}
 		if done.Updated == nil {
@@ -222,9 +222,9 @@ func (b *Backend) UpdateNamespaceProperties(ctx context.Context, req *mounts.Upd
 		n.Updated = now
 		result = done
 		if len(done.Updated)+len(done.Removed) == 0 {
-			return nil
+			return outcome{Updated: done}, nil
 		}
-		return tx.PutNamespace(n)
+		return outcome{Updated: done}, tx.PutNamespace(n)
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		err = noNamespace(req.Namespace)
@@ -237,16 +237,16 @@ func (b *Backend) UpdateNamespaceProperties(ctx context.Context, req *mounts.Upd
 
 // DropNamespace implements mounts.Backend.
 func (b *Backend) DropNamespace(ctx context.Context, req *mounts.DropNamespaceRequest) error {
-	err := b.store.Update(ctx, func(tx store.Tx) error {
+	err := b.update(ctx, func(tx store.Tx) (outcome, error) {
 		n, err := tx.Namespace(req.Namespace)
 		if err != nil {
-			return err
+			return nothing(), err
 		}
 		if n.Properties[propertyProtected] == "true" {
-			return refuse(mounts.NamespaceNotEmpty, req.Object(), "Namespace {object} is protected; set its property "+
+			return nothing(), refuse(mounts.NamespaceNotEmpty, req.Object(), "Namespace {object} is protected; set its property "+
 				propertyProtected+" to false, or remove it, and drop it then")
 		}
-		return tx.DropNamespace(req.Namespace)
+		return nothing(), tx.DropNamespace(req.Namespace)
 	})
 	switch {
 	case err == nil:

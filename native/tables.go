@@ -83,7 +83,7 @@ func (b *Backend) answerAgain(ctx context.Context, id mounts.Identifier, read st
 
 // answer is the table that a pointer leads to.
 func (b *Backend) answer(ctx context.Context, o store.Object, mode mounts.Snapshots) (*mounts.Table, error) {
-	doc, err := b.document(ctx, o.Location, mode)
+	doc, err := b.document(ctx, o, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -124,25 +124,25 @@ func (b *Backend) rename(ctx context.Context, kind store.Kind, from, to mounts.I
 		return err
 	}
 	who := by(ctx)
-	return b.store.Update(ctx, func(tx store.Tx) error {
+	return b.update(ctx, func(tx store.Tx) (outcome, error) {
 		if _, err := objectIn(tx, from, kind); err != nil || from.Equal(to) {
-			return err
+			return nothing(), err
 		}
 		if err := exists(tx, to.Namespace); err != nil {
-			return err
+			return nothing(), err
 		}
 		taken, err := tx.Object(to)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
-			return tx.Rename(from, to, who)
+			return nothing(), tx.Rename(from, to, who)
 		case err != nil:
-			return err
+			return nothing(), err
 		}
 		e := refuse(mounts.AlreadyExists, from, tableAtRenamed)
 		if e.To = to; taken.Kind == store.View {
 			e.Msg = viewAtRenamed
 		}
-		return e
+		return nothing(), e
 	})
 }
 
@@ -160,16 +160,16 @@ func (b *Backend) DropTable(ctx context.Context, req *mounts.DropTableRequest) e
 func (b *Backend) forget(ctx context.Context, id mounts.Identifier, purge bool) (store.Object, error) {
 	who := by(ctx)
 	var gone store.Object
-	err := b.store.Update(ctx, func(tx store.Tx) (err error) {
+	err := b.update(ctx, func(tx store.Tx) (_ outcome, err error) {
 		if gone, err = tableIn(tx, id); err != nil {
-			return err
+			return nothing(), err
 		}
 		if purge {
-			return refuse(mounts.UnsupportedOperation, id,
+			return nothing(), refuse(mounts.UnsupportedOperation, id,
 				"the files of {object} cannot be purged here and nothing was dropped; drop the table without purge, and delete its files yourself")
 		}
 		gone, err = tx.Drop(id, who)
-		return err
+		return nothing(), err
 	})
 	return gone, err
 }
@@ -188,16 +188,16 @@ func (b *Backend) UnregisterTable(ctx context.Context, req *mounts.UnregisterTab
 			return nil, fail(req, err)
 		}
 		who := by(ctx)
-		err = b.store.Update(ctx, func(tx store.Tx) error {
+		err = b.update(ctx, func(tx store.Tx) (outcome, error) {
 			now, err := tableIn(tx, req.Table)
 			switch {
 			case err != nil:
-				return err
+				return nothing(), err
 			case now.Location != read.Location:
-				return store.ErrMoved
+				return nothing(), store.ErrMoved
 			}
 			_, err = tx.Drop(req.Table, who)
-			return err
+			return pointsTo(read), err
 		})
 		switch {
 		case errors.Is(err, store.ErrMoved):

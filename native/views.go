@@ -26,7 +26,7 @@ func (b *Backend) LoadView(ctx context.Context, req *mounts.LoadViewRequest) (*m
 	if err != nil {
 		return nil, fail(req, err)
 	}
-	doc, err := b.document(ctx, o.Location, mounts.SnapshotsAll)
+	doc, err := b.document(ctx, o, mounts.SnapshotsAll)
 	if err != nil {
 		return nil, fail(req, err)
 	}
@@ -85,7 +85,7 @@ func (b *Backend) RegisterView(ctx context.Context, req *mounts.RegisterViewRequ
 
 // ReplaceView implements mounts.Backend with the protocol of CommitTable.
 func (b *Backend) ReplaceView(ctx context.Context, req *mounts.ReplaceViewRequest) (*mounts.View, error) {
-	done, err := b.commit(ctx, []change{viewChange(req)})
+	done, err := b.commit(ctx, []change{viewChange(req)}, theOne)
 	if err != nil {
 		return nil, fail(req, err)
 	}
@@ -111,12 +111,12 @@ func (b *Backend) RenameView(ctx context.Context, req *mounts.RenameViewRequest)
 // again.
 func (b *Backend) DropView(ctx context.Context, req *mounts.DropViewRequest) error {
 	who := by(ctx)
-	err := b.store.Update(ctx, func(tx store.Tx) error {
+	err := b.update(ctx, func(tx store.Tx) (outcome, error) {
 		if _, err := objectIn(tx, req.View, store.View); err != nil {
-			return err
+			return outcome{}, err
 		}
 		_, err := tx.Drop(req.View, who)
-		return err
+		return nothing(), err
 	})
 	if err != nil {
 		return fail(req, err)
