@@ -20,18 +20,22 @@ import (
 //go:embed java/pom.xml
 var pom string
 
-// classPath returns the Java class path of Iceberg's REST server and client, after fetching everything on first use.
+// classPath returns the Java class path of Iceberg's REST server, client and compatibility kit, after fetching everything
+// on first use.
 func classPath(t testing.TB) string {
 	t.Helper()
-	folder := cached(t, "java", pom, func(folder string) error {
-		file := filepath.Join(folder, "pom.xml")
-		if err := os.WriteFile(file, []byte(pom), 0o644); err != nil {
-			return err
-		}
-		return command("mvn", "--quiet", "--batch-mode", "--file", file,
-			"dependency:copy-dependencies", "-DoutputDirectory="+filepath.Join(folder, "lib"))
-	})
+	folder := cached(t, "java", pom, func(folder string) error { return copyJars(folder, pom) })
 	return filepath.Join(folder, "lib", "*")
+}
+
+// copyJars lays the jars that a pom names, and what these need, into the folder "lib".
+func copyJars(folder, pom string) error {
+	file := filepath.Join(folder, "pom.xml")
+	if err := os.WriteFile(file, []byte(pom), 0o644); err != nil {
+		return err
+	}
+	return command("mvn", "--quiet", "--batch-mode", "--file", file,
+		"dependency:copy-dependencies", "-DoutputDirectory="+filepath.Join(folder, "lib"))
 }
 
 // JavaServer is Iceberg's own REST server over a fresh catalog in a SQLite file and a fresh warehouse in a folder.

@@ -3,6 +3,7 @@
 package peers_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -40,5 +41,21 @@ func TestTheJavaServerServesACatalogAndAskedForPages(t *testing.T) {
 	names, pages, err := catalog.Namespaces().Walk(2)
 	if err != nil || len(names) != 3 || pages != 2 {
 		t.Fatalf("%q in %d pages, %v", names, pages, err)
+	}
+}
+
+func TestSparkHasIcebergsRuntime(t *testing.T) {
+	output := peers.NewSpark(t).Run(t, "-c", `
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.config("spark.ui.enabled", "false").getOrCreate()
+runtime = spark._jvm.org.apache.iceberg.IcebergBuild.version()
+memory = spark._jvm.java.lang.Runtime.getRuntime().maxMemory() >> 20
+print("spark", spark.version, "iceberg", runtime, memory, "MiB", spark.sql("select 6 * 7").first()[0])
+spark.stop()
+`)
+	var spark, iceberg string
+	var memory, answer int
+	if _, err := fmt.Sscanf(output, "spark %s iceberg %s %d MiB %d", &spark, &iceberg, &memory, &answer); err != nil || memory > 1024 || answer != 42 {
+		t.Fatal(output, err)
 	}
 }

@@ -20,43 +20,53 @@ var requirements string
 //go:embed duckdb_home.py
 var duckdbHome string
 
-// Python is an interpreter that has PyIceberg, pyarrow and DuckDB.
+// Python is an interpreter with the packages of one of the peers.
 type Python struct {
 	Path string // the interpreter
 	home string
+	env  []string
 }
 
-// NewPython returns the interpreter, after installing everything on first use.
+// NewPython returns an interpreter that has PyIceberg, pyarrow and DuckDB, after installing everything on first use.
 func NewPython(t testing.TB) *Python {
 	t.Helper()
 	folder := cached(t, "python", requirements+duckdbHome, func(folder string) error {
-		list, layout := filepath.Join(folder, "requirements.txt"), filepath.Join(folder, "duckdb_home.py")
-		if err := os.WriteFile(list, []byte(requirements), 0o644); err != nil {
-			return err
-		}
+		layout := filepath.Join(folder, "duckdb_home.py")
 		if err := os.WriteFile(layout, []byte(duckdbHome), 0o644); err != nil {
 			return err
 		}
-		if err := command("python3", "-m", "venv", filepath.Join(folder, "venv")); err != nil {
+		if err := installPython(folder, requirements); err != nil {
 			return err
 		}
-		python := filepath.Join(folder, "venv", "bin", "python")
-		if err := command(python, "-m", "pip", "install", "--quiet", "--requirement", list); err != nil {
-			return err
-		}
-		return command(python, layout, filepath.Join(folder, "home"))
+		return command(interpreter(folder), layout, filepath.Join(folder, "home"))
 	})
-	return &Python{Path: filepath.Join(folder, "venv", "bin", "python"), home: filepath.Join(folder, "home")}
+	return &Python{Path: interpreter(folder), home: filepath.Join(folder, "home")}
 }
+
+// installPython makes a virtual environment with what requirements names in the folder "venv".
+func installPython(folder, requirements string) error {
+	list := filepath.Join(folder, "requirements.txt")
+	if err := os.WriteFile(list, []byte(requirements), 0o644); err != nil {
+		return err
+	}
+	if err := command("python3", "-m", "venv", filepath.Join(folder, "venv")); err != nil {
+		return err
+	}
+	return command(interpreter(folder), "-m", "pip", "install", "--quiet", "--no-cache-dir", "--requirement", list)
+}
+
+// interpreter is the one of the virtual environment in a folder.
+func interpreter(folder string) string { return filepath.Join(folder, "venv", "bin", "python") }
 
 // scriptLimit is how long a script may run.
 const scriptLimit = 10 * time.Minute
 
 // Command returns the command that runs a script or, for the first argument "-c", a program text. Its home is one
-// without any settings of the user, in which DuckDB's extensions are installed.
+// without any settings of the user.
 func (p *Python) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.Path, args...)
 	cmd.Env = append(os.Environ(), "HOME="+p.home, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1")
+	cmd.Env = append(cmd.Env, p.env...)
 	return cmd
 }
 

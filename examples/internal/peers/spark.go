@@ -1,0 +1,45 @@
+//go:build peers
+
+package peers
+
+import (
+	_ "embed"
+	"path/filepath"
+	"testing"
+)
+
+//go:embed spark/requirements.txt
+var sparkRequirements string
+
+//go:embed spark/pom.xml
+var sparkPom string
+
+// NewSpark returns an interpreter that has PySpark, whose sessions run in a small JVM of their own and have Iceberg's
+// runtime on their class path. It holds no other client. Everything is fetched on first use, about 500 MB.
+func NewSpark(t testing.TB) *Python {
+	t.Helper()
+	folder := cached(t, "spark", sparkRequirements+sparkPom, func(folder string) error {
+		if err := installPython(folder, sparkRequirements); err != nil {
+			return err
+		}
+		return copyJars(folder, sparkPom)
+	})
+	one := func(parts ...string) string {
+		t.Helper()
+		found, err := filepath.Glob(filepath.Join(append([]string{folder}, parts...)...))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%s is there %d times: %v", filepath.Join(parts...), len(found), err)
+		}
+		return found[0]
+	}
+	home := t.TempDir()
+	return &Python{Path: interpreter(folder), home: home, env: []string{
+		"PYSPARK_SUBMIT_ARGS=--master local[2] --driver-memory 1g --jars " + one("lib", "*.jar") + " pyspark-shell",
+		"PYSPARK_PYTHON=" + interpreter(folder),
+		"SPARK_LOCAL_IP=127.0.0.1",
+		"SPARK_LOCAL_DIRS=" + filepath.Join(home, "spark"),
+		"SPARK_CONF_DIR=" + home, // no settings of the user
+		"SPARK_HOME=" + one("venv", "lib", "python3*", "site-packages", "pyspark"),
+		"TZ=UTC",
+	}}
+}
