@@ -3,6 +3,7 @@ package router
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
@@ -105,6 +106,9 @@ func (x *exchange) readBody(ctx context.Context) ([]byte, error) {
 		return nil, badBody("is empty; it must be a JSON object")
 	}
 	lift()
+	if x.once != nil {
+		x.once.body = sha256.Sum256(data.Bytes())
+	}
 	return data.Bytes(), nil
 }
 

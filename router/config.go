@@ -2,6 +2,7 @@ package router
 
 import (
 	"net/http"
+	"time"
 )
 
 // config answers /v1/config. Without a warehouse, or with the tree's name, it is
@@ -23,7 +24,12 @@ func (s *server) config(w http.ResponseWriter, r *http.Request) error {
 		b = append(b, `{"defaults":{},"overrides":`...)
 		b = appendMap(b, overrides)
 		b = append(b, `,"endpoints":`...)
-		return append(appendStrings(b, endpoints(catalog)), '}')
+		b = appendStrings(b, endpoints(catalog))
+		// Its presence makes Java clients send keys, and repeat changes under them.
+		if life := catalog.Backend.KeyLifetime(); life >= time.Second {
+			b = append(appendPeriod(append(b, `,"idempotency-key-lifetime":"`...), life), '"')
+		}
+		return append(b, '}')
 	})
 	return nil
 }

@@ -48,6 +48,18 @@
 //     CommitStateUnknownException, never a 503; other changes keep their type.
 //   - A change goes on when its client leaves, and beyond a deadline that its
 //     client was told of.
+//   - An Idempotency-Key counts on everything that changes the catalog, views
+//     included. It is any UUID of 36 characters, of whatever version; another
+//     shape, or two of them, is a 400, also where the mount does not honour keys.
+//     Reads, scan plans and metrics reports ignore it. The key stands for one
+//     principal, operation, catalog (a mount by the tree and by its own prefix
+//     are two), object, purgeRequested and body, byte by byte once decompressed;
+//     under another request it is a 422 and nothing is done. A request whose
+//     predecessor is still being worked on waits for it, and in the end is a 503
+//     with Retry-After, never a 409. Successes, 400s, 404s, 409s and 422s that a
+//     mount gave are given again; what this package refuses, 401, 403, 429 and
+//     5xx are not remembered. /v1/config has idempotency-key-lifetime where all
+//     mounts of that catalog that can change something honour keys: the shortest.
 //   - An object that names a field twice, anything behind the JSON value, nesting
 //     over 1000 levels and null as a property's value are 400s. Null in an
 //     optional field counts as absent. Unknown fields, parameters and headers are

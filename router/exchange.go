@@ -22,6 +22,7 @@ type exchange struct {
 	row     capabilities.Operation
 	catalog *Catalog
 	java    bool
+	once    *once // nil without an Idempotency-Key that counts
 	watched watch
 }
 
@@ -47,6 +48,11 @@ func (s *server) operation(op capabilities.Op, handle handler) http.Handler {
 		call.Catalog = catalog.Name
 		x := &exchange{server: s, w: w, r: r, call: call, row: row, catalog: catalog, java: middleware.JavaClient(r.Header)}
 
+		var err error
+		if x.once, err = x.readOnce(); err != nil {
+			s.fail(w, r, err)
+			return
+		}
 		ctx := r.Context()
 		if row.Class != capabilities.Read {
 			ctx = context.WithoutCancel(ctx)
@@ -93,6 +99,11 @@ func (x *exchange) send(ctx context.Context, req mounts.Request) (mounts.Respons
 	if !x.call.Sent.Load() {
 		x.call.Object = req.Object()
 		x.call.Sent.Store(true)
+	}
+	if x.once != nil {
+		caller := mounts.CallerFrom(ctx)
+		caller.Once = x.once.of(x.catalog, req)
+		ctx = mounts.WithCaller(ctx, caller)
 	}
 	return mounts.Invoke(ctx, x.catalog.Backend, req)
 }

@@ -65,10 +65,12 @@ func (w *wire) do(method, path, body string, headers ...string) got {
 	if strings.HasPrefix(r.URL.Opaque, "//") {
 		r.URL.Opaque = "//" + base.Host + r.URL.Opaque
 	}
-	r.Header.Set("Accept-Encoding", "identity")
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
-		r.Header.Set(name, value)
+		r.Header.Add(name, value)
+	}
+	if r.Header.Get("Accept-Encoding") == "" {
+		r.Header.Set("Accept-Encoding", "identity")
 	}
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
