@@ -129,7 +129,21 @@ func parseRequest(req *mounts.CommitTableRequest) ([]*requirement, []*update, er
 			return nil, nil, err
 		}
 	}
-	return requirements, updates, nil
+	return requirements, merge(updates), nil
+}
+
+// merge joins removals of the same kind that follow each other. Older clients
+// send one update for each snapshot of a long history.
+func merge(updates []*update) []*update {
+	merged := updates[:0]
+	for _, u := range updates {
+		if n := len(merged); n > 0 && u.removes != nil && merged[n-1].action == u.action {
+			merged[n-1].removes = append(merged[n-1].removes, u.removes...)
+			continue
+		}
+		merged = append(merged, u)
+	}
+	return merged
 }
 
 // compact copies a value without its blanks, and proves that it is JSON of

@@ -63,22 +63,23 @@ func parseKey(what string, raw []byte) ([]byte, string, error) {
 	return o.encode(), *f.ID, nil
 }
 
-// keys splits the section and finds a key by its id.
-func (s *state) keys(id string) (all [][]byte, at int, err error) {
-	if all, err = elements(s.doc.get(encryptionKeys)); err != nil {
-		return nil, 0, broken(encryptionKeys, err)
+// keys returns the encryption keys.
+func (s *state) keys() (*keyed[string], error) {
+	if s.keysByID != nil {
+		return s.keysByID, nil
 	}
-	at = -1
-	for i, raw := range all {
-		value, err := memberOf(raw, "key-id")
+	l, err := keyedBy(s.doc.get(encryptionKeys), func(raw []byte) (string, error) {
+		id, err := memberOf(raw, "key-id")
 		if err != nil {
-			return nil, 0, broken(encryptionKeys, err)
+			return "", err
 		}
-		if is, err := unquote(value); err == nil && is == id {
-			at = i
-		}
+		return unquote(id)
+	})
+	if err != nil {
+		return nil, broken(encryptionKeys, err)
 	}
-	return all, at, nil
+	s.keysByID = l
+	return l, nil
 }
 
 // addKey adds an encryption key. One that is there stays as it is: what was
@@ -87,23 +88,22 @@ func (s *state) addKey(id string, key []byte) error {
 	if s.version < 3 {
 		return invalid("encryption keys are not supported until v3; {object} has format version %d", s.version)
 	}
-	all, at, err := s.keys(id)
-	if err != nil || at >= 0 {
+	keys, err := s.keys()
+	if err != nil || keys.get(id) != nil {
 		return err
 	}
-	s.doc.set(encryptionKeys, encodeArray(append(all, key)))
+	keys.put(id, key)
 	s.changed = true
 	return nil
 }
 
 // removeKey forgets an encryption key; a missing one is no error.
 func (s *state) removeKey(id string) error {
-	all, at, err := s.keys(id)
-	if err != nil || at < 0 {
+	keys, err := s.keys()
+	if err != nil {
 		return err
 	}
-	s.doc.set(encryptionKeys, encodeArray(append(all[:at:at], all[at+1:]...)))
-	s.changed = true
+	s.changed = keys.drop(id) || s.changed
 	return nil
 }
 

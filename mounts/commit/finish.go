@@ -4,16 +4,11 @@ package commit
 // the location of the base's file; empty if there is none.
 func (s *state) finish(previous string) (*Result, error) {
 	if s.rebind {
-		s.bound = nil
 		if err := s.checkDefaults(); err != nil {
 			return nil, err
 		}
 	}
-	for of, l := range s.lists {
-		if l.changed {
-			s.doc.set(of.name, l.encode())
-		}
-	}
+	s.finishLists()
 	if err := s.finishSnapshots(); err != nil {
 		return nil, err
 	}
@@ -43,6 +38,29 @@ func (s *state) finish(previous string) (*Result, error) {
 	return &Result{Metadata: s.doc.encode(), Changed: true, TableLocation: trimSlash(location)}, nil
 }
 
+// finishLists writes the sections that were decoded and have changed.
+func (s *state) finishLists() {
+	for of, l := range s.lists {
+		if l.changed {
+			s.doc.set(of.name, l.encode())
+		}
+	}
+	for section, l := range s.filesOf {
+		if l.changed {
+			s.doc.set(section, l.encode())
+		}
+	}
+	if s.keysByID != nil && s.keysByID.changed {
+		s.doc.set(encryptionKeys, s.keysByID.encode())
+	}
+	if s.tagged {
+		s.doc.set("properties", s.attached.encode())
+	}
+	if !s.doc.has("properties") {
+		s.doc.set("properties", []byte("{}"))
+	}
+}
+
 // finishSnapshots writes history, refs and log, and the sections that readers
 // expect even when they hold nothing: some writers leave empty ones out, and
 // some readers fail on that.
@@ -59,9 +77,6 @@ func (s *state) finishSnapshots() error {
 	}
 	if len(s.history.more) > 0 || s.history.remove || !s.doc.has("snapshots") {
 		s.doc.set("snapshots", s.history.encode())
-	}
-	if !s.doc.has("properties") {
-		s.doc.set("properties", []byte("{}"))
 	}
 	current, err := s.currentSnapshot()
 	if err != nil {

@@ -199,5 +199,8 @@ func (s *state) drop(of section, key, role string, ids []int64) error {
 		s.lastAdded[of] = nil
 	}
 	l.entries, l.forms, l.changed, s.changed = kept, nil, true, true
+	if of == schemas {
+		s.bound = nil // an id that is free may be given again
+	}
 	return nil
 }

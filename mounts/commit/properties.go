@@ -16,16 +16,19 @@ func reserved(key string) bool {
 	return false
 }
 
-// properties decodes the properties; absent ones are empty.
+// properties decodes the properties once; absent ones are empty.
 func (s *state) properties() (*object, error) {
-	raw := s.doc.get("properties")
-	if isNull(raw) {
-		return newObject(), nil
+	if s.attached != nil {
+		return s.attached, nil
 	}
-	o, err := parseObject(raw)
-	if err != nil {
-		return nil, broken("properties", err)
+	o := newObject()
+	if raw := s.doc.get("properties"); !isNull(raw) {
+		var err error
+		if o, err = parseObject(raw); err != nil {
+			return nil, broken("properties", err)
+		}
 	}
+	s.attached = o
 	return o, nil
 }
 
@@ -59,7 +62,6 @@ func (s *state) setProperties(updates map[string]string, leave func(string) bool
 		}
 	}
 	slices.Sort(keys)
-	changed := false
 	for _, key := range keys {
 		if o.has(key) {
 			if before, err := unquote(o.get(key)); err == nil && before == updates[key] {
@@ -67,11 +69,7 @@ func (s *state) setProperties(updates map[string]string, leave func(string) bool
 			}
 		}
 		o.set(key, quote(updates[key]))
-		changed = true
-	}
-	if changed {
-		s.doc.set("properties", o.encode())
-		s.changed = true
+		s.changed, s.tagged = true, true
 	}
 	return nil
 }
@@ -82,13 +80,10 @@ func (s *state) removeProperties(keys []string) error {
 	if err != nil {
 		return err
 	}
-	changed := false
 	for _, key := range keys {
-		changed = o.remove(key) || changed
-	}
-	if changed {
-		s.doc.set("properties", o.encode())
-		s.changed = true
+		if o.remove(key) {
+			s.changed, s.tagged = true, true
+		}
 	}
 	return nil
 }

@@ -132,9 +132,7 @@ func (s *state) keepSchema(raw []byte, version int, least int64) (*schema, error
 // setCurrentSchema makes a schema current; -1 is the last added one.
 func (s *state) setCurrentSchema(id int64) error {
 	changed, err := s.choose(schemas, "current-schema-id", id)
-	if changed {
-		s.bound, s.rebind = nil, true
-	}
+	s.rebind = s.rebind || changed
 	return err
 }
 
@@ -147,9 +145,6 @@ func (s *state) removeSchemas(ids []int64) error {
 // current returns the schema that specs and orders are bound to: the current
 // one or, while a create has not chosen one yet, the last added.
 func (s *state) current() (*schema, error) {
-	if s.bound != nil {
-		return s.bound, nil
-	}
 	id, err := s.int("current-schema-id", -1)
 	if err != nil {
 		return nil, err
@@ -160,6 +155,9 @@ func (s *state) current() (*schema, error) {
 	list, err := s.list(schemas)
 	if err != nil {
 		return nil, err
+	}
+	if bound := s.bound[id]; bound != nil {
+		return bound, nil
 	}
 	e := list.find(id)
 	if e == nil {
@@ -174,6 +172,9 @@ func (s *state) current() (*schema, error) {
 		return nil, &mounts.Error{Kind: mounts.ValidationFailed, Err: err,
 			Msg: "the current schema of {object} holds what is not known here, so partition specs and sort orders cannot be checked against it"}
 	}
-	s.bound = bound
+	if s.bound == nil {
+		s.bound = map[int64]*schema{}
+	}
+	s.bound[id] = bound
 	return bound, nil
 }

@@ -254,11 +254,14 @@ func (s *state) checkPlace(f *snapshotFields) error {
 	if err != nil {
 		return err
 	}
-	logged, err := lastTimestamp(s.doc.get("snapshot-log"))
-	if err != nil {
-		return broken("snapshot-log", err)
+	if s.loggedAt == nil {
+		at, err := lastTimestamp(s.doc.get("snapshot-log"))
+		if err != nil {
+			return broken("snapshot-log", err)
+		}
+		s.loggedAt = &at
 	}
-	if newest := max(base, logged, s.newest); *f.Timestamp < newest-minute {
+	if newest := max(base, *s.loggedAt, s.newest); *f.Timestamp < newest-minute {
 		return invalid("the snapshot's timestamp %d is more than a minute before the table's last change at %d", *f.Timestamp, newest)
 	}
 	if now := s.opt.Now.UnixMilli(); *f.Timestamp > now+day {
@@ -267,16 +270,23 @@ func (s *state) checkPlace(f *snapshotFields) error {
 	return nil
 }
 
+// fewRefs is how many refs are looked at before the history is.
+const fewRefs = 50
+
 // exists is history.has, with a look at the refs first: the parent of an append
 // is nearly always the head of a branch.
 func (s *state) exists(id int64) (bool, error) {
-	refs, err := s.refs()
-	if err != nil {
-		return false, err
-	}
-	for _, name := range refs.keys() {
-		if head, err := idOf(refs.get(name), "snapshot-id"); err == nil && head == id {
-			return true, nil
+	if s.history.byID == nil {
+		refs, err := s.refs()
+		if err != nil {
+			return false, err
+		}
+		if names := refs.keys(); len(names) <= fewRefs {
+			for _, name := range names {
+				if head, err := idOf(refs.get(name), "snapshot-id"); err == nil && head == id {
+					return true, nil
+				}
+			}
 		}
 	}
 	there, err := s.history.has(id)
@@ -330,7 +340,7 @@ func (s *state) removeSnapshots(ids []int64) error {
 		return nil
 	}
 	s.changed, s.removed = true, true
-	for _, name := range []string{"statistics", "partition-statistics"} {
+	for _, name := range []string{statistics, partitionStatistics} {
 		if err := s.dropStatistics(name, gone); err != nil {
 			return err
 		}

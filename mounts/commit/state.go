@@ -20,15 +20,20 @@ type state struct {
 
 	lists     map[section]*list
 	lastAdded map[section]*int64
-	bound     *schema
+	bound     map[int64]*schema // by id, once asked for
+	attached  *object           // properties, once decoded
+	filesOf   map[string]*keyed[int64]
+	keysByID  *keyed[string]
 	fieldIDs  map[string][]int64 // of partition fields, by what they say
 	fieldsOf  int                // how many specs fieldIDs has seen
 	history   snapshots
 	branches  *object // refs, once decoded
 	logged    []logEntry
+	loggedAt  *int64 // time of the log's last entry, once asked for
 
 	changed bool
 	columns int64 // last-column-id of the base
+	tagged  bool  // properties changed
 	moved   bool  // refs changed
 	removed bool  // snapshots were removed
 	rebind  bool  // current schema, default spec or default order changed

@@ -1,5 +1,24 @@
 package commit
 
+// The sections that hold one file for each snapshot.
+const statistics, partitionStatistics = "statistics", "partition-statistics"
+
+// files returns a section of statistics files.
+func (s *state) files(section string) (*keyed[int64], error) {
+	if l := s.filesOf[section]; l != nil {
+		return l, nil
+	}
+	l, err := keyedBy(s.doc.get(section), func(raw []byte) (int64, error) { return idOf(raw, "snapshot-id") })
+	if err != nil {
+		return nil, broken(section, err)
+	}
+	if s.filesOf == nil {
+		s.filesOf = map[string]*keyed[int64]{}
+	}
+	s.filesOf[section] = l
+	return l, nil
+}
+
 // setStatistics stores the statistics file of a snapshot in a section, in place
 // of an older one for the same snapshot.
 func (s *state) setStatistics(section string, raw []byte) error {
@@ -14,54 +33,26 @@ func (s *state) setStatistics(section string, raw []byte) error {
 	if !there {
 		return invalid("the snapshot %d, which the statistics are about, does not exist in {object}", id)
 	}
-	files, err := elements(s.doc.get(section))
+	files, err := s.files(section)
 	if err != nil {
-		return broken(section, err)
+		return err
 	}
-	replaced := false
-	kept := make([][]byte, 0, len(files)+1)
-	for _, file := range files {
-		of, err := idOf(file, "snapshot-id")
-		if err != nil {
-			return broken(section, err)
-		}
-		switch {
-		case of != id:
-			kept = append(kept, file)
-		case !replaced:
-			if same(file, raw) {
-				return nil
-			}
-			kept, replaced = append(kept, raw), true
-		}
+	if before := files.get(id); before != nil && len(files.at[id]) == 1 && same(before, raw) {
+		return nil
 	}
-	if !replaced {
-		kept = append(kept, raw)
-	}
-	s.doc.set(section, encodeArray(kept))
+	files.put(id, raw)
 	s.changed = true
 	return nil
 }
 
 // dropStatistics forgets the files of some snapshots.
 func (s *state) dropStatistics(section string, gone map[int64]bool) error {
-	files, err := elements(s.doc.get(section))
+	files, err := s.files(section)
 	if err != nil {
-		return broken(section, err)
+		return err
 	}
-	kept := make([][]byte, 0, len(files))
-	for _, file := range files {
-		of, err := idOf(file, "snapshot-id")
-		if err != nil {
-			return broken(section, err)
-		}
-		if !gone[of] {
-			kept = append(kept, file)
-		}
-	}
-	if len(kept) < len(files) {
-		s.doc.set(section, encodeArray(kept))
-		s.changed = true
+	for id := range gone {
+		s.changed = files.drop(id) || s.changed
 	}
 	return nil
 }

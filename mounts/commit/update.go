@@ -14,6 +14,8 @@ type update struct {
 	action string
 	// version is that of an upgrade-format-version.
 	version int64
+	// removes are the ids of a removal that may be joined with the next.
+	removes []int64
 	missing string
 	apply   func(*state) error
 }
@@ -130,7 +132,8 @@ func (u *update) bindDefinition(f *updateFields) {
 		}
 	case "remove-schemas":
 		if u.need(f.SchemaIDs != nil, "schema-ids") {
-			u.apply = func(s *state) error { return s.removeSchemas(*f.SchemaIDs) }
+			u.removes = *f.SchemaIDs
+			u.apply = func(s *state) error { return s.removeSchemas(u.removes) }
 		}
 	case "add-spec":
 		if u.object(f.Spec, "spec") {
@@ -142,7 +145,8 @@ func (u *update) bindDefinition(f *updateFields) {
 		}
 	case "remove-partition-specs":
 		if u.need(f.SpecIDs != nil, "spec-ids") {
-			u.apply = func(s *state) error { return s.removeSpecs(*f.SpecIDs) }
+			u.removes = *f.SpecIDs
+			u.apply = func(s *state) error { return s.removeSpecs(u.removes) }
 		}
 	case "add-sort-order":
 		if u.object(f.SortOrder, "sort-order") {
@@ -176,7 +180,8 @@ func (u *update) bindHistory(f *updateFields, raw []byte) error {
 		}
 	case "remove-snapshots":
 		if u.need(f.SnapshotIDs != nil, "snapshot-ids") {
-			u.apply = func(s *state) error { return s.removeSnapshots(*f.SnapshotIDs) }
+			u.removes = *f.SnapshotIDs
+			u.apply = func(s *state) error { return s.removeSnapshots(u.removes) }
 		}
 	case "set-snapshot-ref":
 		if u.need(f.RefName != nil, "ref-name") && u.need(f.SnapshotID != nil, "snapshot-id") {
@@ -197,14 +202,14 @@ func (u *update) bindHistory(f *updateFields, raw []byte) error {
 			if err := checkStatistics(u.what, f.Statistics, f.SnapshotID, true); err != nil {
 				return err
 			}
-			u.apply = func(s *state) error { return s.setStatistics("statistics", f.Statistics) }
+			u.apply = func(s *state) error { return s.setStatistics(statistics, f.Statistics) }
 		}
 	case "set-partition-statistics":
 		if u.object(f.PartitionStat, "partition-statistics") {
 			if err := checkStatistics(u.what, f.PartitionStat, nil, false); err != nil {
 				return err
 			}
-			u.apply = func(s *state) error { return s.setStatistics("partition-statistics", f.PartitionStat) }
+			u.apply = func(s *state) error { return s.setStatistics(partitionStatistics, f.PartitionStat) }
 		}
 	case "remove-statistics", "remove-partition-statistics":
 		if u.need(f.SnapshotID != nil, "snapshot-id") {

@@ -213,14 +213,7 @@ func (v *viewState) finish() (*Result, error) {
 		return nil, err
 	}
 	v.doc.set("version-log", encodeArray(log))
-	for of, l := range v.lists {
-		if l.changed {
-			v.doc.set(of.name, l.encode())
-		}
-	}
-	if !v.doc.has("properties") {
-		v.doc.set("properties", []byte("{}"))
-	}
+	v.finishLists()
 	location, err := v.text("location")
 	if err != nil {
 		return nil, err
