@@ -17,7 +17,8 @@ type Location struct {
 	// prefix is scheme and authority as they were written, up to the path's
 	// slash: "file://", "file:", "s3a://bucket".
 	prefix string
-	// scheme is "file" or "s3", authority the bucket.
+	// scheme is "file", "s3", "gs" or "abfss", authority the bucket, or container
+	// and host of an Azure account, in the one spelling they are compared by.
 	scheme, authority string
 	segments          []string
 }
@@ -39,13 +40,19 @@ func (e *BadLocation) Error() string {
 }
 
 // Parse reads a location: file:///path, file:/path or an absolute path, which
-// becomes file:///path; s3://, s3a:// or s3n://bucket/key. Trailing slashes are
-// dropped, the rest stays as it is written. The error is a *BadLocation.
+// becomes file:///path; s3://, s3a:// or s3n://bucket/key; gs://bucket/key;
+// abfss://container@account.dfs.core.windows.net/key, and abfs, wasb and wasbs
+// likewise. Trailing slashes are dropped, the rest stays as it is written. The
+// error is a *BadLocation.
 func Parse(text string) (Location, error) {
-	bad := func(problem string) (Location, error) { return Location{}, &BadLocation{text, problem} }
 	if problem := suspicious(text); problem != "" {
-		return bad(problem)
+		return Location{}, &BadLocation{text, problem}
 	}
+	return parse(text)
+}
+
+func parse(text string) (Location, error) {
+	bad := func(problem string) (Location, error) { return Location{}, &BadLocation{text, problem} }
 	var l Location
 	var path string
 	scheme, rest, isURI := strings.Cut(text, ":")
@@ -64,15 +71,17 @@ func Parse(text string) (Location, error) {
 			}
 			l.prefix, path = "file://", host
 		}
-	case scheme == "s3" || scheme == "s3a" || scheme == "s3n":
+	case objectSchemes[scheme] != nil:
 		rest, isHierarchical := strings.CutPrefix(rest, "//")
-		bucket, _, _ := strings.Cut(rest, "/")
-		if !isHierarchical || !validBucket(bucket) {
-			return bad("names no bucket; write s3://bucket/path")
+		written, _, _ := strings.Cut(rest, "/")
+		kind := objectSchemes[scheme]
+		authority, ok := kind.authority(written)
+		if !isHierarchical || !ok {
+			return bad("names no " + kind.needs)
 		}
-		l, path = Location{prefix: scheme + "://" + bucket, scheme: "s3", authority: bucket}, rest[len(bucket):]
+		l, path = Location{prefix: scheme + "://" + written, scheme: kind.scheme, authority: authority}, rest[len(written):]
 	default:
-		return bad("has a scheme that is not supported here; use file or s3")
+		return bad("has a scheme that is not supported here; use file, s3, gs or abfss")
 	}
 	if l.scheme == "file" && !strings.HasPrefix(path, "/") {
 		return bad("is relative; give it an absolute path")
@@ -88,6 +97,9 @@ func Parse(text string) (Location, error) {
 			return bad("has an empty path segment")
 		case ".", "..":
 			return bad(fmt.Sprintf("has the path segment %q", segment))
+		}
+		if l.scheme == "abfss" && strings.HasSuffix(segment, ".") {
+			return bad("has a path segment that ends in a dot, which Azure drops")
 		}
 	}
 	return l, nil
@@ -133,17 +145,6 @@ func hexDigit(c byte) (byte, bool) {
 	return 0, false
 }
 
-// validBucket accepts what bucket names are made of, old ones included.
-func validBucket(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_') {
-			return false
-		}
-	}
-	return name != ""
-}
-
 // String is the location as it was written, without trailing slashes; a plain
 // path as file:///path.
 func (l Location) String() string {
@@ -157,7 +158,8 @@ func (l Location) String() string {
 func (l Location) path() string { return strings.Join(l.segments, "/") }
 
 // canonical gives the location the spelling of its scheme that every reader
-// knows: file:///path and s3://bucket/key.
+// knows: file:///path, s3://bucket/key, gs://bucket/key and
+// abfss://container@account.dfs.core.windows.net/key.
 func (l Location) canonical() Location {
 	l.prefix = l.scheme + "://" + l.authority
 	return l

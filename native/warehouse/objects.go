@@ -27,6 +27,8 @@ type objects interface {
 	remove(ctx context.Context, key string) error
 	removeMany(ctx context.Context, keys []string) (gone int, err error)
 	list(ctx context.Context, prefix string, each func(key string, size int64, modified time.Time) error) error
+	// removeFolders removes what a store keeps for folders with nothing in them.
+	removeFolders(ctx context.Context, folder string) error
 	close() error
 }
 
@@ -79,8 +81,9 @@ func (s store) removeAll(ctx context.Context, ls []Location) (int, error) {
 	return s.removeMany(ctx, keys)
 }
 
-// removeEmptyFolders has nothing to do: a folder is the keys that begin with it.
-func (store) removeEmptyFolders(context.Context, Location) error { return nil }
+func (s store) removeEmptyFolders(ctx context.Context, folder Location) error {
+	return s.removeFolders(ctx, folder.path())
+}
 
 func (s store) list(ctx context.Context, folder Location, each func(Entry) error) error {
 	prefix := ""

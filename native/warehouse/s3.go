@@ -26,14 +26,6 @@ import (
 	"gocloud.dev/blob"
 )
 
-// FileIO properties that are read here; the library reads the rest.
-const (
-	pathStyle    = "s3.path-style-access"
-	forceVirtual = "s3.force-virtual-addressing"
-	s3Region     = "s3.region"
-	clientRegion = "client.region"
-)
-
 // s3Objects is one S3 bucket, or one of a server that speaks like S3.
 type s3Objects struct {
 	bucket string
@@ -174,6 +166,9 @@ func (o *s3Objects) list(ctx context.Context, prefix string, each func(string, i
 	return nil
 }
 
+// removeFolders has nothing to do: there are none.
+func (*s3Objects) removeFolders(context.Context, string) error { return nil }
+
 func (o *s3Objects) close() error { return o.opened.Close() }
 
 // missingKey tells a missing object from a missing bucket, which says nothing
@@ -214,31 +209,4 @@ func s3Properties(storage map[string]string) map[string]string {
 		props[forceVirtual] = strconv.FormatBool(!usesPathStyle(storage))
 	}
 	return props
-}
-
-// clientHints picks what engines need and no secret is in: by a list of what
-// passes, so that a property nobody thought of stays here. The region goes out
-// under both of its names, since Java reads one and PyIceberg the other.
-func clientHints(scheme string, storage map[string]string) map[string]string {
-	hints := map[string]string{}
-	if scheme != "s3" {
-		return hints
-	}
-	for _, key := range [...]string{icebergio.S3EndpointURL, s3Region, clientRegion, forceVirtual} {
-		if v := storage[key]; v != "" {
-			hints[key] = v
-		}
-	}
-	if hints[s3Region] == "" && hints[clientRegion] != "" {
-		hints[s3Region] = hints[clientRegion]
-	}
-	if hints[clientRegion] == "" && hints[s3Region] != "" {
-		hints[clientRegion] = hints[s3Region]
-	}
-	if usesPathStyle(storage) {
-		hints[pathStyle] = "true"
-	} else if storage[pathStyle] != "" {
-		hints[pathStyle] = "false"
-	}
-	return hints
 }

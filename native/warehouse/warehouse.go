@@ -66,10 +66,18 @@ func Open(ctx context.Context, root string, storage map[string]string) (*Warehou
 	if err != nil {
 		return nil, fmt.Errorf("warehouse: %w", err)
 	}
+	if err := checkProperties(l, storage); err != nil {
+		return nil, err
+	}
 	w := &Warehouse{root: l.canonical(), hints: clientHints(l.scheme, storage)}
-	if l.scheme == "s3" {
+	switch l.scheme {
+	case "s3":
 		w.files, err = openS3(ctx, l.authority, storage)
-	} else {
+	case "gs":
+		w.files, err = openGCS(ctx, l.authority, storage)
+	case "abfss":
+		w.files, err = openAzure(ctx, l.authority, storage)
+	default:
 		w.files, err = openLocal(w.root)
 	}
 	if err != nil {
