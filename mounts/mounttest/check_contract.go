@@ -121,8 +121,8 @@ func (s *suite) contractViewMessages() {
 	s.view(view)
 	_, err := s.b.CreateTable(s.ctx, &mounts.CreateTableRequest{Namespace: view.Namespace, Name: view.Name, Schema: Schema()})
 	s.says(err, "View with same name already exists: "+view.String())
-	s.says(s.createView(table, string(ViewVersion())), "Table with same name already exists: "+table.String())
-	s.says(s.createView(view, string(ViewVersion())), "View already exists: "+view.String())
+	s.says(s.createView(table), "Table with same name already exists: "+table.String())
+	s.says(s.createView(view), "View already exists: "+view.String())
 	s.says(s.rename(table, view), "Cannot rename "+table.String()+" to "+view.String()+". View already exists")
 }
 

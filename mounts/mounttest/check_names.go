@@ -7,14 +7,16 @@ import (
 	"github.com/icefield/icefield/mounts"
 )
 
-// nameChecks has one subtest for each name of the matrix, as a namespace level
-// and as a table's name, so that a gap can be as small as one name.
+// nameChecks has one subtest for each name of the matrix, as a namespace level,
+// as a table's name and as a view's, so that a gap can be as small as one name.
 func nameChecks() []check {
 	var checks []check
 	for _, name := range Names() {
 		checks = append(checks,
 			check{name: "names/namespace/" + name.Label, run: func(s *suite) { s.namespaceNamed(name.Text) }},
 			check{name: "names/table/" + name.Label, run: func(s *suite) { s.tableNamed(name.Text) }},
+			check{name: "names/view/" + name.Label, needs: of(capabilities.LoadView), writes: of(capabilities.CreateView),
+				run: func(s *suite) { s.viewNamed(name.Text) }},
 		)
 	}
 	return append(checks,
@@ -62,6 +64,26 @@ func (s *suite) tableNamed(name string) {
 	if s.can(capabilities.DropTable) {
 		s.must(s.b.DropTable(s.ctx, &mounts.DropTableRequest{Table: id}))
 		s.absent(id)
+	}
+}
+
+func (s *suite) viewNamed(name string) {
+	s.namespace("shop")
+	id := s.id(name, "shop")
+	created := s.view(id)
+	s.unchangedView(id, created)
+	if s.can(capabilities.ListViews) {
+		if got := s.views(id.Namespace); !slices.Equal(got, []string{name}) {
+			s.Errorf("listed as %q", got)
+		}
+	}
+	if s.can(capabilities.ReplaceView) {
+		_, err := s.redefine(id, created, spark("SELECT 1"))
+		s.must(err)
+	}
+	if s.can(capabilities.DropView) {
+		s.must(s.b.DropView(s.ctx, &mounts.DropViewRequest{View: id}))
+		s.noView(id)
 	}
 }
 

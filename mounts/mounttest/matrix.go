@@ -62,7 +62,8 @@ func (m Matrix) Run(t *testing.T) {
 	}
 }
 
-// outer is the request in the names of the stack's caller.
+// outer is the request in the names of the stack's caller, the default
+// namespace of a view included.
 func (m Matrix) outer(t testing.TB, req mounts.Request) mounts.Request {
 	t.Helper()
 	if m.Names == nil {
@@ -71,6 +72,9 @@ func (m Matrix) outer(t testing.TB, req mounts.Request) mounts.Request {
 	out, err := mounts.MapRequest(req, func(n mounts.Namespace) (mounts.Namespace, error) { return m.Names(n), nil })
 	if err != nil {
 		t.Fatal(err)
+	}
+	if create, ok := out.(*mounts.CreateViewRequest); ok {
+		create.ViewVersion = viewVersion(m.Names(req.(*mounts.CreateViewRequest).Namespace))
 	}
 	return out
 }

@@ -23,7 +23,8 @@ type Config struct {
 	Under mounts.Namespace
 	// Gaps holds the subtests that do not hold for the backend, each with the
 	// reason. They are not run. A name of the matrix that is a gap in
-	// "names/namespace/…" or "names/table/…" is left out of the listings too.
+	// "names/namespace/…", "names/table/…" or "names/view/…" is left out of the
+	// listings too.
 	Gaps map[string]string
 }
 
@@ -36,13 +37,15 @@ type check struct {
 	needs capabilities.Set
 	// writes is what the writer must be able to do.
 	writes capabilities.Set
-	run    func(*suite)
+	// keys is what it needs of the backend's KeyLifetime.
+	keys keys
+	run  func(*suite)
 }
 
 func of(ops ...capabilities.Op) capabilities.Set { return capabilities.Of(ops...) }
 
 // Run runs the conformance suite: every subtest that the backend's capabilities
-// cover and that is no gap, named as "namespaces/nested". It fails if a gap
+// and KeyLifetime cover and that is no gap, named as "namespaces/nested". It fails if a gap
 // names no subtest or has no reason.
 func Run(t *testing.T, config Config) {
 	t.Helper()
@@ -63,7 +66,7 @@ func Run(t *testing.T, config Config) {
 	}
 	ran := 0
 	for _, c := range checks {
-		if _, gap := config.Gaps[c.name]; gap || c.needs.Without(able) != 0 || c.writes.Without(writes) != 0 {
+		if _, gap := config.Gaps[c.name]; gap || c.needs.Without(able) != 0 || c.writes.Without(writes) != 0 || !c.keys.fit(probe.b) {
 			continue
 		}
 		ran++
@@ -85,7 +88,8 @@ func Subtests() []string {
 
 func allChecks() []check {
 	return slices.Concat(namespaceChecks(), nameChecks(), listingChecks(), tableChecks(), createChecks(), commitChecks(), refusalChecks(),
-		concurrencyChecks(), transactionChecks(), moveChecks(), registerChecks(), viewChecks(), contractChecks())
+		concurrencyChecks(), transactionChecks(), moveChecks(), registerChecks(), viewChecks(), viewCommitChecks(), viewRegisterChecks(),
+		onceChecks(), contractChecks())
 }
 
 // unknownGaps says what is wrong with gaps, sorted.

@@ -27,10 +27,12 @@ func PrimitiveTypes(v3 bool) []string {
 		"timestamptz", "string", "uuid", "fixed[16]", "binary"}
 }
 
-// ViewVersion is the view version of a view that selects from orders.
-func ViewVersion() json.RawMessage {
-	return raw(`{"version-id":1,"schema-id":0,"timestamp-ms":1700000000000,"summary":{"engine-name":"suite"},
-		"default-namespace":["fixture"],"representations":[{"type":"sql","sql":"SELECT id, at, note FROM orders","dialect":"spark"}]}`)
+// ViewVersion is the view version of a view that selects from orders, written
+// in the namespace "fixture".
+func ViewVersion() json.RawMessage { return viewVersion(mounts.Namespace{"fixture"}) }
+
+func viewVersion(n mounts.Namespace) json.RawMessage {
+	return version(n, 0, query{"spark", "SELECT id, at, note FROM orders"})
 }
 
 // current is what an append must know of a table's metadata.

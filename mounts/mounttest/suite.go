@@ -83,15 +83,6 @@ func (s *suite) fresh() (mounts.Identifier, *mounts.Table) {
 	return id, s.table(id)
 }
 
-// view creates a view through the writer.
-func (s *suite) view(id mounts.Identifier) *mounts.View {
-	s.Helper()
-	created, err := s.w.CreateView(s.ctx, &mounts.CreateViewRequest{Namespace: id.Namespace, Name: id.Name,
-		Schema: Schema(), ViewVersion: ViewVersion(), Properties: map[string]string{}})
-	s.must(err)
-	return created
-}
-
 func (s *suite) load(id mounts.Identifier) *mounts.Table {
 	s.Helper()
 	loaded, err := s.b.LoadTable(s.ctx, &mounts.LoadTableRequest{Table: id})

@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -12,24 +13,6 @@ import (
 )
 
 var prod = mounts.Namespace{"prod"}
-
-// client writes views as a client of the tree does: with a default namespace
-// below the mount, where the suite says only what is inside it.
-func client(b mounts.Backend) mounts.Backend {
-	return mounts.Around(b, func(ctx context.Context, req mounts.Request, next mounts.Handler) (mounts.Response, error) {
-		create, is := req.(*mounts.CreateViewRequest)
-		if !is || len(create.ViewVersion) == 0 {
-			return next(ctx, req)
-		}
-		version, err := editArrays(create.ViewVersion, inVersion, insertFirst("prod"))
-		if err != nil {
-			return nil, err
-		}
-		inTree := *create
-		inTree.ViewVersion = version
-		return next(ctx, &inTree)
-	})
-}
 
 func stacked(t testing.TB, b mounts.Backend, opt Options) mounts.Mount {
 	t.Helper()
@@ -47,18 +30,18 @@ func stacked(t testing.TB, b mounts.Backend, opt Options) mounts.Mount {
 
 func TestSuiteOverPrefix(t *testing.T) {
 	mounttest.Run(t, mounttest.Config{Under: prod,
-		Open: func(testing.TB) mounts.Backend { return client(Prefix(memory.New(memory.Options{}), "prod")) }})
+		Open: func(testing.TB) mounts.Backend { return Prefix(memory.New(memory.Options{}), "prod") }})
 }
 
 func TestSuiteOverTheStackInTheTreesNames(t *testing.T) {
 	mounttest.Run(t, mounttest.Config{Under: prod, Open: func(t testing.TB) mounts.Backend {
-		return client(stacked(t, memory.New(memory.Options{}), Options{}).Tree)
+		return stacked(t, memory.New(memory.Options{Files: map[string]json.RawMessage{}}), Options{}).Tree
 	}})
 }
 
 func TestSuiteOverTheStackInItsOwnNamesWithSealedTokens(t *testing.T) {
 	mounttest.Run(t, mounttest.Config{Open: func(t testing.TB) mounts.Backend {
-		view := stacked(t, memory.New(memory.Options{MaxPage: 3}), Options{}).View
+		view := stacked(t, memory.New(memory.Options{MaxPage: 3, Files: map[string]json.RawMessage{}}), Options{}).View
 		return Tokens(view, keyring(t, "prod"), "prod", "prod")
 	}})
 }
@@ -82,7 +65,7 @@ func TestFaultMatrixOverTheStack(t *testing.T) {
 	for name, side := range map[string]mounttest.Matrix{
 		"view": {Build: func(t testing.TB, inner mounts.Backend) mounts.Backend { return stacked(t, inner, Options{}).View }},
 		"tree": {Build: func(t testing.TB, inner mounts.Backend) mounts.Backend {
-			return client(stacked(t, inner, Options{}).Tree)
+			return stacked(t, inner, Options{}).Tree
 		},
 			Names: func(n mounts.Namespace) mounts.Namespace { return append(prod[:1:1], n...) }},
 	} {

@@ -1,8 +1,8 @@
 package federate
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/icefield/icefield/mounts"
@@ -11,13 +11,16 @@ import (
 	"github.com/icefield/icefield/mounts/wrap"
 )
 
+// whole is a catalog that can do all that a catalog in memory can.
+func whole() mounts.Backend { return memory.New(memory.Options{Files: map[string]json.RawMessage{}}) }
+
 // stacked is a tree over two mounts and a catalog underneath, each behind the
 // whole stack that a server puts around a mount.
 func stacked(t testing.TB, prod mounts.Backend) mounts.Backend {
 	t.Helper()
 	var rows []mounts.Mount
 	for name, backend := range map[string]mounts.Backend{
-		"prod": prod, "partner": memory.New(memory.Options{}), mounts.UnderName: memory.New(memory.Options{}),
+		"prod": prod, "partner": whole(), mounts.UnderName: whole(),
 	} {
 		view := name
 		if name == mounts.UnderName {
@@ -38,22 +41,9 @@ func stacked(t testing.TB, prod mounts.Backend) mounts.Backend {
 	return New(table, ring(t, "prod", "partner", mounts.UnderName), Options{Name: "icefield"})
 }
 
-// client writes views as a client of the tree does: with a default namespace
-// below the mount, where the suite's samples say only what is inside it.
-func client(tree mounts.Backend) mounts.Backend {
-	return mounts.Around(tree, func(ctx context.Context, req mounts.Request, next mounts.Handler) (mounts.Response, error) {
-		if create, is := req.(*mounts.CreateViewRequest); is {
-			inTree := *create
-			inTree.ViewVersion = bytes.ReplaceAll(create.ViewVersion, []byte(`"default-namespace":[`), []byte(`"default-namespace":["prod",`))
-			req = &inTree
-		}
-		return next(ctx, req)
-	})
-}
-
 func TestTheTreeIsACatalogInsideAMount(t *testing.T) {
 	mounttest.Run(t, mounttest.Config{
-		Open:  func(t testing.TB) mounts.Backend { return client(stacked(t, memory.New(memory.Options{}))) },
+		Open:  func(t testing.TB) mounts.Backend { return stacked(t, whole()) },
 		Under: mounts.Namespace{"prod"},
 	})
 }
@@ -61,7 +51,7 @@ func TestTheTreeIsACatalogInsideAMount(t *testing.T) {
 func TestTheTreeIsACatalogUnderneathTheMounts(t *testing.T) {
 	mounttest.Run(t, mounttest.Config{
 		Open: func(t testing.TB) mounts.Backend {
-			tree := stacked(t, memory.New(memory.Options{}))
+			tree := stacked(t, whole())
 			if _, err := tree.CreateNamespace(context.Background(), &mounts.CreateNamespaceRequest{Namespace: mounts.Namespace{"below"}}); err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +63,7 @@ func TestTheTreeIsACatalogUnderneathTheMounts(t *testing.T) {
 
 func TestFaultsInsideAMountArriveAsTheyAre(t *testing.T) {
 	mounttest.Matrix{
-		Build: func(t testing.TB, inner mounts.Backend) mounts.Backend { return client(stacked(t, inner)) },
+		Build: func(t testing.TB, inner mounts.Backend) mounts.Backend { return stacked(t, inner) },
 		Names: func(inner mounts.Namespace) mounts.Namespace { return append(mounts.Namespace{"prod"}, inner...) },
 	}.Run(t)
 }
