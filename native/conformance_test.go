@@ -16,8 +16,10 @@ import (
 	"github.com/icefield/icefield/native/store/bolt"
 )
 
+// TestConformance is about the registry as it is served: it remembers the
+// outcomes of requests with an Idempotency-Key.
 func TestConformance(t *testing.T) {
-	mounttest.Run(t, mounttest.Config{Open: func(t testing.TB) mounts.Backend { return openRegistry(t, t.TempDir(), 64<<20) }})
+	mounttest.Run(t, mounttest.Config{Open: func(t testing.TB) mounts.Backend { return openRegistry(t, t.TempDir(), 64<<20).Idempotent() }})
 }
 
 // s3Registry is a registry whose warehouse is a bucket of an S3 server that
@@ -50,7 +52,7 @@ func s3Server(t testing.TB) *httptest.Server {
 }
 
 // TestConformanceOnS3 also goes without the cache, so that every load reads the
-// file.
+// file, and without a memory for keys.
 func TestConformanceOnS3(t *testing.T) {
 	server := s3Server(t)
 	mounttest.Run(t, mounttest.Config{Open: func(t testing.TB) mounts.Backend { return s3Registry(t, server.URL, 0) }})

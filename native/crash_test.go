@@ -36,7 +36,7 @@ func registry(dir string, cache int64) (*native.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	return native.Open(context.Background(), native.Config{Store: s, Warehouse: filepath.Join(dir, "warehouse"), MetadataCache: cache})
+	return native.Open(context.Background(), native.Config{Store: s, Warehouse: filepath.Join(dir, "warehouse"), MetadataCache: cache, KeyLifetime: native.DefaultKeyLifetime})
 }
 
 const (
