@@ -167,12 +167,12 @@ func (s *suite) onceCommit() {
 
 func (s *suite) onceNothing() {
 	id, created := s.fresh()
-	req := &mounts.CommitTableRequest{Table: id, Updates: raws()}
+	req := &mounts.CommitTableRequest{Table: id, Requirements: raws(`{"type":"assert-ref-snapshot-id","ref":"main","snapshot-id":null}`), Updates: raws()}
 	k, first := s.once(req)
 	if got := first.(*mounts.Table).MetadataLocation; got != created.MetadataLocation {
 		s.Errorf("a commit of nothing made %s", got)
 	}
-	s.append(id, created.Metadata, 11)
+	s.append(id, created.Metadata, 11) // from here on the requirement fails
 	if _, err := k.send(s, req); err != nil {
 		s.Errorf("sent again: %v", err)
 	}
