@@ -28,9 +28,29 @@ type Fence struct {
 	Role FenceRole
 	// Migration names the copy, the same on both sides.
 	Migration uuid.UUID
-	// Peer is the other store, without secrets, for operators to read.
-	Peer  string
+	// Peer is the other store, without secrets, for operators to read; at most 1024
+	// bytes.
+	Peer string
+	// Since is kept in microseconds.
 	Since time.Time
+}
+
+// Same reports whether two fences have the same role in the same migration; nil,
+// which is none, is the same as nil.
+func (f *Fence) Same(other *Fence) bool {
+	if f == nil || other == nil {
+		return f == other
+	}
+	return f.Role == other.Role && f.Migration == other.Migration
+}
+
+// Refuses is the error of an Update (write) or a View of a registry with this
+// fence; nil if it lets it through.
+func (f *Fence) Refuses(write bool) error {
+	if f == nil || f.Role == FenceSource && !write {
+		return nil
+	}
+	return &FencedError{Fence: *f}
 }
 
 // FencedError is the ErrFenced of a registry, with the reason.
@@ -48,6 +68,9 @@ func (e *FencedError) Error() string {
 
 // Is matches ErrFenced.
 func (e *FencedError) Is(target error) bool { return target == ErrFenced }
+
+// ErrFenceMoved is a fence that is no longer the expected one.
+var ErrFenceMoved = errors.New("the registry has another fence")
 
 // ErrNotDestination refuses to fill or clear a registry that is not fenced as the
 // destination of that migration; nothing was done.
@@ -69,10 +92,12 @@ type Portable interface {
 	Store
 	// CurrentFence returns the fence, nil for none.
 	CurrentFence(ctx context.Context) (*Fence, error)
-	// SetFence puts a fence up, replaces it, or (nil) takes it down. It waits for
-	// running Updates: when it returned, in no process an Update commits that the
-	// fence refuses, and every Update that succeeded is seen by Export.
-	SetFence(ctx context.Context, f *Fence) error
+	// SetFence replaces the fence from by to; nil is no fence. ErrFenceMoved, with
+	// nothing done, if the registry has another one than from, as Fence.Same tells.
+	// It waits for running Updates: when it returned, in no process an Update
+	// commits that the new fence refuses, and every Update that succeeded is seen by
+	// Export. When it failed with ErrOutcomeUnknown, CurrentFence tells.
+	SetFence(ctx context.Context, from, to *Fence) error
 	// Export lists the records after the given position (nil: from the start), at
 	// most limit of them and fewer where they are large, with the position to go on
 	// from, in the store's own encoding; nil after the last. The order is the same
@@ -90,7 +115,7 @@ type Portable interface {
 	// Clear removes every record but the fence from the destination of that
 	// migration. ErrNotDestination.
 	Clear(ctx context.Context, migration uuid.UUID) error
-	// Counts says how many records of each kind there are.
+	// Counts says how many records of each kind there are, as Export lists them.
 	Counts(ctx context.Context) (Counts, error)
 }
 

@@ -20,12 +20,14 @@ import (
 	"github.com/icefield/icefield/native/store/storetest"
 )
 
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) storetest.Opener {
-		path := filepath.Join(t.TempDir(), "sub", "catalog.db")
-		return func() (store.Store, error) { return Open(path) }
-	})
+func fresh(t *testing.T) storetest.Opener {
+	path := filepath.Join(t.TempDir(), "sub", "catalog.db")
+	return func() (store.Store, error) { return Open(path) }
 }
+
+func TestStore(t *testing.T) { storetest.Run(t, fresh) }
+
+func TestPortable(t *testing.T) { storetest.RunPortable(t, fresh) }
 
 func TestKeysSortLikeNamesAndNeverMix(t *testing.T) {
 	names := []string{"a", "a\x00", "a\x00\x01", "a\x00\xff", "a\x01", "ab", "b", "\x00", "\xff", "a\xff", "\x00\x01"}

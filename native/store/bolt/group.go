@@ -12,10 +12,10 @@ import (
 	"github.com/icefield/icefield/native/store"
 )
 
-// commit makes one transaction of a group and answers its writers. A closure
-// that failed before it wrote anything stays in the group, where it has no
-// effect; one that failed later cannot be undone alone, so then each runs in a
-// transaction of its own.
+// commit makes one transaction of a group and answers its writers; an exclusive
+// one divides the group and has its own. A closure that failed before it wrote
+// anything stays in the group, where it has no effect; one that failed later
+// cannot be undone alone, so then each runs in a transaction of its own.
 func (s *Store) commit(group []*write) {
 	live := group[:0]
 	for _, w := range group {
@@ -23,16 +23,20 @@ func (s *Store) commit(group []*write) {
 			live = append(live, w)
 		}
 	}
-	if len(live) == 0 {
-		return
-	}
-	if !s.together(live) {
-		for _, w := range live {
-			s.alone(w)
+	for len(live) > 0 {
+		part := live[:1]
+		for !part[0].exclusive && len(part) < len(live) && !live[len(part)].exclusive {
+			part = live[:len(part)+1]
 		}
-	}
-	for _, w := range live {
-		close(w.done)
+		live = live[len(part):]
+		if !s.together(part) {
+			for _, w := range part {
+				s.alone(w)
+			}
+		}
+		for _, w := range part {
+			close(w.done)
+		}
 	}
 }
 
@@ -50,6 +54,11 @@ func (s *Store) together(group []*write) bool {
 	wrote := false
 	for _, w := range group {
 		tx := newTx(btx)
+		if !w.exclusive {
+			if w.err = s.fence.Load().Refuses(true); w.err != nil {
+				continue
+			}
+		}
 		w.err = safely(w.f, tx)
 		if w.err != nil && tx.wrote {
 			rollback(btx)
@@ -73,6 +82,12 @@ func (s *Store) together(group []*write) bool {
 				// Its reason may rest on a neighbour that is not certain now.
 				w.err = fmt.Errorf("bolt: the group's transaction failed: %w", err)
 			}
+		}
+		return true
+	}
+	for _, w := range group {
+		if w.err == nil && w.durably != nil {
+			w.durably()
 		}
 	}
 	return true

@@ -19,7 +19,7 @@ import (
 // as in a restart whose old process is still shutting down.
 const lockTimeout = time.Second
 
-// Store is a registry in one file. It implements store.Store.
+// Store is a registry in one file. It implements store.Portable.
 type Store struct {
 	path  string
 	db    *bbolt.DB
@@ -27,15 +27,16 @@ type Store struct {
 	// durable commits a transaction; tests put failures of the disk in its place.
 	durable func(*bbolt.Tx) error
 	failure atomic.Pointer[error]
+	fence   atomic.Pointer[store.Fence]
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Portable = (*Store)(nil)
 
 // Open opens or creates the file, and the folders above it. It fails, with a
 // sentence that names the file and what to do, when another process holds the
 // file, when it is something else than a registry, or when a newer release
 // wrote it.
-func Open(path string) (store.Store, error) {
+func Open(path string) (store.Portable, error) {
 	if path == "" {
 		return nil, errors.New("bolt: no file was named; give the catalog a file, as in bolt:///var/lib/icefield/catalog.db")
 	}
@@ -50,8 +51,19 @@ func Open(path string) (store.Store, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	s := &Store{path: path, db: db, queue: newQueue(), durable: (*bbolt.Tx).Commit}
+	if err := s.loadFence(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	go s.queue.run(s.commit)
 	return s, nil
+}
+
+func (s *Store) loadFence() error {
+	return s.db.View(func(btx *bbolt.Tx) error {
+		f, err := newTx(btx).fence()
+		s.fence.Store(f)
+		return err
+	})
 }
 
 func openError(path string, err error) error {
@@ -96,6 +108,16 @@ func syncDir(name string) error {
 
 // View implements store.Store.
 func (s *Store) View(ctx context.Context, f func(store.Tx) error) error {
+	return s.read(ctx, func(t *tx) error {
+		if err := s.fence.Load().Refuses(false); err != nil {
+			return err
+		}
+		return f(t)
+	})
+}
+
+// read runs f on one consistent state, fenced or not.
+func (s *Store) read(ctx context.Context, f func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -113,7 +135,7 @@ func (s *Store) View(ctx context.Context, f func(store.Tx) error) error {
 // Update implements store.Store: it waits for the transaction that f becomes
 // part of.
 func (s *Store) Update(ctx context.Context, f func(store.Tx) error) error {
-	return s.queue.do(ctx, f)
+	return s.queue.do(ctx, shared(f))
 }
 
 // Close implements store.Store.

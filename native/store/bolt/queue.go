@@ -31,23 +31,36 @@ const (
 
 // write is one closure on its way. err may be read once done is closed.
 type write struct {
-	f     func(store.Tx) error
-	state atomic.Int32
-	err   error
-	done  chan struct{}
+	f func(store.Tx) error
+	// exclusive ones are about the registry as a whole: they have a transaction of
+	// their own and no fence stops them.
+	exclusive bool
+	// durably is called by the committing goroutine when f is on disk; nil for
+	// nothing.
+	durably func()
+	state   atomic.Int32
+	err     error
+	done    chan struct{}
+}
+
+func shared(f func(store.Tx) error) *write { return &write{f: f, done: make(chan struct{})} }
+
+func exclusive(f func(*tx) error) *write {
+	w := shared(func(t store.Tx) error { return f(t.(*tx)) })
+	w.exclusive = true
+	return w
 }
 
 func newQueue() *queue {
 	return &queue{writes: make(chan *write), closing: make(chan struct{}), done: make(chan struct{})}
 }
 
-// do waits until f was committed or refused. A context that ends first withdraws
-// f if it was not begun; after that its outcome is unknown to the caller.
-func (q *queue) do(ctx context.Context, f func(store.Tx) error) error {
+// do waits until w was committed or refused. A context that ends first withdraws
+// w if it was not begun; after that its outcome is unknown to the caller.
+func (q *queue) do(ctx context.Context, w *write) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	w := &write{f: f, done: make(chan struct{})}
 	select {
 	case <-q.closing:
 		return store.ErrClosed
