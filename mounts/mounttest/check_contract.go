@@ -124,6 +124,28 @@ func (s *suite) contractViewMessages() {
 	s.says(s.createView(table), "Table with same name already exists: "+table.String())
 	s.says(s.createView(view), "View already exists: "+view.String())
 	s.says(s.rename(table, view), "Cannot rename "+table.String()+" to "+view.String()+". View already exists")
+	other := s.id("other", "shop")
+	s.view(other)
+	if s.can(capabilities.RenameView) {
+		s.says(s.renameView(view, table), "Cannot rename "+view.String()+" to "+table.String()+". Table already exists")
+		s.says(s.renameView(view, other), "Cannot rename "+view.String()+" to "+other.String()+". View already exists")
+		s.says(s.renameView(view, s.id("v", "missing")), "Namespace does not exist: "+s.ns("missing").String())
+		s.says(s.renameView(s.id("v", "shop"), other), "View does not exist: "+s.id("v", "shop").String())
+	}
+	if s.can(capabilities.CommitTable) {
+		staged := s.stage(s.id("staged", "shop"))
+		_, err = s.b.CommitTable(s.ctx, s.finish(view, staged))
+		s.says(err, "View with same name already exists: "+view.String())
+	}
+	if s.can(capabilities.RegisterTable) {
+		_, err = s.register(view, s.doc(s.load(table).Metadata).text("location")+"/x.metadata.json", true)
+		s.says(err, "View with same name already exists: "+view.String())
+	}
+	if s.can(capabilities.ReplaceView) {
+		missing := s.id("missing", "shop")
+		_, err = s.replace(missing, nil, raw(touch))
+		s.says(err, "View does not exist: "+missing.String())
+	}
 }
 
 func cancelled() context.Context {
@@ -194,6 +216,16 @@ func (s *suite) contractCancelledWrites() {
 			s.lost(commit, err)
 		}
 		s.truth(err, s.load(id).MetadataLocation != before.MetadataLocation)
+	}
+	if s.can(capabilities.CreateView, capabilities.ReplaceView, capabilities.LoadView) {
+		view := s.id("recent", "shop")
+		before := s.view(view)
+		replace := &mounts.ReplaceViewRequest{View: view, Updates: redefinition(view.Namespace, Schema(), spark("SELECT 1"))}
+		_, err = s.b.ReplaceView(cancelled(), replace)
+		if err != nil {
+			s.lost(replace, err)
+		}
+		s.truth(err, s.loadView(view).MetadataLocation != before.MetadataLocation)
 	}
 }
 

@@ -5,80 +5,104 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
 )
 
-// LostCommits runs appends through a stack over a real catalog, loses or breaks
+// LostCommits runs commits through a stack over a real catalog (appends to a
+// table, alone and in transactions, and new versions of a view), loses or breaks
 // the answer of each at every place that a Fault can be, and then does what an
-// engine does: it looks whether its snapshot is there, through the same stack,
-// and appends again only if it is not. At the end every snapshot must be there
-// exactly once, every error must have told the truth, and no read may have been
-// older than the commit before it.
+// engine does: it looks whether its commit is there, through the same stack, and
+// commits again only if it is not. At the end every commit must be there exactly
+// once, every error must have told the truth, and no read may have been older
+// than the commit before it.
 //
 // Open opens the catalog at the far end, fresh and with every write; build puts
 // the stack around it, as in Matrix, whose Names and Remote mean the same here.
 func LostCommits(t *testing.T, open func(t testing.TB) mounts.Backend, m Matrix) {
 	t.Helper()
 	for _, fault := range []Fault{Before, After, MidAnswer} {
-		for _, op := range []capabilities.Op{capabilities.CommitTable, capabilities.CommitTransaction} {
+		for _, op := range []capabilities.Op{capabilities.CommitTable, capabilities.CommitTransaction, capabilities.ReplaceView} {
 			t.Run(fmt.Sprintf("%s/%s", op, fault), func(t *testing.T) { report(t, m.lose(t, open(t), op, fault)) })
 		}
 	}
 }
 
+// history is an object whose commits can be told apart: each leaves a mark that
+// stays.
+type history struct {
+	op   capabilities.Op
+	make func(s *suite, id mounts.Identifier)
+	// commit looks at the object and adds a mark to it.
+	commit func(s *suite, id mounts.Identifier, mark int64) error
+	marks  func(s *suite, id mounts.Identifier) []int64
+}
+
+func historyOf(op capabilities.Op) history {
+	if op == capabilities.ReplaceView {
+		return history{op, func(s *suite, id mounts.Identifier) { s.view(id) },
+			func(s *suite, id mounts.Identifier, mark int64) error {
+				_, err := s.redefine(id, s.loadView(id), spark(fmt.Sprint(mark)))
+				return err
+			},
+			func(s *suite, id mounts.Identifier) (marks []int64) {
+				for _, version := range s.doc(s.loadView(id).Metadata).list("versions")[1:] {
+					mark, err := strconv.ParseInt(version.reads()["spark"], 10, 64)
+					s.must(err)
+					marks = append(marks, mark)
+				}
+				return marks
+			}}
+	}
+	return history{op, func(s *suite, id mounts.Identifier) { s.table(id) },
+		func(s *suite, id mounts.Identifier, mark int64) error {
+			return send(s.ctx, s.b, op, Append(id, s.load(id).Metadata, mark))
+		},
+		func(s *suite, id mounts.Identifier) []int64 { return snapshotIDs(s.doc(s.load(id).Metadata)) }}
+}
+
 func (m Matrix) lose(t testing.TB, catalog mounts.Backend, op capabilities.Op, fault Fault) (wrong []string) {
-	ctx := context.Background()
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	id := mounts.Identifier{Namespace: mounts.Namespace{"fixture"}, Name: "orders"}
-	if _, err := catalog.CreateNamespace(ctx, &mounts.CreateNamespaceRequest{Namespace: id.Namespace}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := catalog.CreateTable(ctx, &mounts.CreateTableRequest{Namespace: id.Namespace, Name: id.Name, Schema: Schema()}); err != nil {
-		t.Fatal(err)
-	}
+	h := historyOf(op)
 	faults := Faults(catalog)
-	stack := m.Build(t, faults)
+	inside := &suite{TB: t, ctx: context.Background(), b: catalog, w: catalog}
+	through := &suite{TB: t, ctx: inside.ctx, b: m.Build(t, faults)}
+	inside.namespace("fixture")
+	id := inside.id("orders", "fixture")
 	outer := id
 	if m.Names != nil {
 		outer.Namespace = m.Names(id.Namespace)
 	}
+	h.make(inside, id)
 	want := []int64{101, 102, 103}
-	for _, snapshot := range want {
-		loaded, err := stack.LoadTable(ctx, &mounts.LoadTableRequest{Table: outer})
-		if err != nil {
-			return append(wrong, fmt.Sprintf("load: %v", err))
-		}
+	for _, mark := range want {
 		faults.Fail(op, fault, 1)
-		err = send(ctx, stack, op, Append(outer, loaded.Metadata, snapshot))
+		err := h.commit(through, outer, mark)
 		faults.Clear()
 		if err == nil {
-			complain("append %d: a commit with a fault is reported as a success", snapshot)
+			complain("commit %d: it met a fault and is reported as a success", mark)
 			continue
 		}
-		happened := slices.Contains(stored(t, catalog, id), snapshot)
+		happened := slices.Contains(h.marks(inside, id), mark)
 		if happened && !errors.Is(err, mounts.ErrOutcomeUnknown) {
-			complain("append %d: it happened, and the error means that it did not: %v", snapshot, err)
+			complain("commit %d: it happened, and the error means that it did not: %v", mark, err)
 		}
-		seen := stored(t, stack, outer)
-		if slices.Contains(seen, snapshot) != happened {
-			complain("append %d: happened %v, and a read after it sees %v", snapshot, happened, seen)
+		seen := h.marks(through, outer)
+		if slices.Contains(seen, mark) != happened {
+			complain("commit %d: happened %v, and a read after it sees %v", mark, happened, seen)
 		}
 		if happened {
 			continue
 		}
-		loaded, err = stack.LoadTable(ctx, &mounts.LoadTableRequest{Table: outer})
-		if err == nil {
-			err = send(ctx, stack, op, Append(outer, loaded.Metadata, snapshot))
-		}
-		if err != nil {
-			complain("append %d: the second try: %v", snapshot, err)
+		if err := h.commit(through, outer, mark); err != nil {
+			complain("commit %d: the second try: %v", mark, err)
 		}
 	}
-	if got := stored(t, catalog, id); !slices.Equal(got, want) {
-		complain("snapshots %v, want each of %v once", got, want)
+	if got := h.marks(inside, id); !slices.Equal(got, want) {
+		complain("commits %v, want each of %v once", got, want)
 	}
 	return wrong
 }
@@ -90,10 +114,4 @@ func send(ctx context.Context, b mounts.Backend, op capabilities.Op, req *mounts
 	}
 	_, err := b.CommitTable(ctx, req)
 	return err
-}
-
-func stored(t testing.TB, b mounts.Backend, id mounts.Identifier) []int64 {
-	t.Helper()
-	s := &suite{TB: t, ctx: context.Background(), b: b}
-	return snapshotIDs(s.doc(s.load(id).Metadata))
 }

@@ -2,6 +2,7 @@ package mounttest
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/icefield/icefield/capabilities"
@@ -60,9 +61,20 @@ func TestLostCommitsCatchesStacksThatAreWrong(t *testing.T) {
 			}
 			return resp, err
 		}), Before},
+		"reports a refused replace of a view as done": {around(func(ctx context.Context, req mounts.Request, next mounts.Handler) (mounts.Response, error) {
+			resp, err := next(ctx, req)
+			if err != nil && req.Op() == capabilities.ReplaceView {
+				return canned(req), nil
+			}
+			return resp, err
+		}), Before},
 	} {
 		m := Matrix{Build: func(_ testing.TB, inner mounts.Backend) mounts.Backend { return tt.build(inner) }}
-		if wrong := m.lose(t, catalog(t), capabilities.CommitTable, tt.fault); len(wrong) == 0 {
+		op := capabilities.CommitTable
+		if strings.Contains(name, "view") {
+			op = capabilities.ReplaceView
+		}
+		if wrong := m.lose(t, catalog(t), op, tt.fault); len(wrong) == 0 {
 			t.Errorf("a stack that %s passes", name)
 		}
 	}

@@ -387,14 +387,14 @@ func mutants() []mutant {
 // TestSuiteCatchesBackendsThatAreWrong: a conformance suite that passes
 // everything is worth nothing.
 func TestSuiteCatchesBackendsThatAreWrong(t *testing.T) {
-	for _, m := range mutants() {
+	for _, m := range slices.Concat(mutants(), viewMutants()) {
 		t.Run(m.name, func(t *testing.T) {
 			for _, subtest := range m.caught {
-				inner := memory.New(memory.Options{})
+				inner := memory.New(memory.Options{Files: map[string]json.RawMessage{}})
 				if found := problems(t, subtest, mounts.Around(inner, m.f(inner))); len(found) == 0 {
 					t.Errorf("a backend that %s passes %q", m.name, subtest)
 				}
-				if found := problems(t, subtest, memory.New(memory.Options{})); len(found) > 0 {
+				if found := problems(t, subtest, memory.New(memory.Options{Files: map[string]json.RawMessage{}})); len(found) > 0 {
 					t.Errorf("%q fails without the defect too: %q", subtest, found)
 				}
 			}
