@@ -1,6 +1,7 @@
 package mounts
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -31,6 +32,8 @@ type Mount struct {
 	Tree, View Backend
 	// Status tells how the mount is doing. It does no I/O.
 	Status func() Status
+	// Jobs lists its background work, as Working does; nil if it has none.
+	Jobs func(ctx context.Context, before string, limit int) ([]Job, error)
 }
 
 // Map is the mount table: which mount answers for which top-level namespace. It

@@ -34,4 +34,6 @@ type Status struct {
 	// shown to clients; empty if the last one succeeded.
 	LastError    string
 	Capabilities capabilities.Set
+	// Jobs counts the mount's background work; nil if it has none.
+	Jobs *JobCounts
 }

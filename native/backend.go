@@ -10,6 +10,7 @@ import (
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/native/jobs"
 	"github.com/icefield/icefield/native/store"
 	"github.com/icefield/icefield/native/warehouse"
 )
@@ -31,7 +32,10 @@ type Config struct {
 	// remembered (see Backend.Idempotent); 0 switches it off. DefaultKeyLifetime
 	// is a good value.
 	KeyLifetime time.Duration
-	// Logger hears of files that could not be removed; nil for none.
+	// ReadOnly keeps the registry from doing jobs (see package jobs): it shows
+	// them, and another process does them.
+	ReadOnly bool
+	// Logger hears of files that could not be removed and of jobs; nil for none.
 	Logger *slog.Logger
 }
 
@@ -44,6 +48,8 @@ type Backend struct {
 	gate      *gate
 	tags      tagger
 	log       *slog.Logger
+	jobs      *jobs.Runner
+	purge     *jobs.Purge
 
 	// What Idempotent needs: how long outcomes are remembered, by which clock,
 	// and which requests are at work.
@@ -85,6 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Backend, error) {
 	if b.lifetime > 0 {
 		b.background.Go(func() { b.pruneReceipts(background) })
 	}
+	b.openJobs(cfg.ReadOnly)
 	return b, nil
 }
 
@@ -120,7 +127,7 @@ func (b *Backend) Health(ctx context.Context) error {
 func (b *Backend) Close() error {
 	b.stop()
 	b.background.Wait()
-	return errors.Join(b.store.Close(), b.warehouse.Close())
+	return errors.Join(b.jobs.Close(), b.store.Close(), b.warehouse.Close())
 }
 
 // Warehouse is the root of all locations, as file:///path or

@@ -152,6 +152,9 @@ func (b *Backend) adopt(ctx context.Context, id mounts.Identifier, kind store.Ki
 		if err := usable(tx); err != nil {
 			return nothing(), err
 		}
+		if err := notPurged(tx, file); err != nil {
+			return nothing(), err
+		}
 		o, err = tx.Object(id)
 		switch {
 		case errors.Is(err, store.ErrNotFound):

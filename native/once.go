@@ -30,13 +30,14 @@ const DefaultKeyLifetime = 30 * time.Minute
 // both work, one transaction wins, and the other's request is undone and
 // answered with the winner's outcome.
 func (b *Backend) Idempotent() mounts.Backend {
-	return keyed{mounts.Around(b, b.once), b.lifetime}
+	return keyed{mounts.Around(b, b.once), b.lifetime, b}
 }
 
 // keyed says of the registry that it honours keys.
 type keyed struct {
 	mounts.Backend
 	lifetime time.Duration
+	registry *Backend
 }
 
 // KeyLifetime implements mounts.Backend.

@@ -147,31 +147,29 @@ func (b *Backend) rename(ctx context.Context, kind store.Kind, from, to mounts.I
 }
 
 // DropTable implements mounts.Backend: it forgets the pointer, also of a table
-// whose metadata is lost. Files stay, so a drop that asks for them to be deleted
-// is refused whole.
+// whose metadata is lost. Files stay, unless it asks for them to be deleted: that
+// is done in the background, as a job that is recorded with the drop.
 func (b *Backend) DropTable(ctx context.Context, req *mounts.DropTableRequest) error {
-	if _, err := b.forget(ctx, req.Table, req.Purge); err != nil {
+	drop := b.forget
+	if req.Purge {
+		drop = b.dropWithPurge
+	}
+	if err := drop(ctx, req.Table); err != nil {
 		return fail(req, err)
 	}
 	return nil
 }
 
-// forget removes a pointer and returns what it was.
-func (b *Backend) forget(ctx context.Context, id mounts.Identifier, purge bool) (store.Object, error) {
+// forget removes a pointer.
+func (b *Backend) forget(ctx context.Context, id mounts.Identifier) error {
 	who := by(ctx)
-	var gone store.Object
-	err := b.update(ctx, func(tx store.Tx) (_ outcome, err error) {
-		if gone, err = tableIn(tx, id); err != nil {
+	return b.update(ctx, func(tx store.Tx) (outcome, error) {
+		if _, err := tableIn(tx, id); err != nil {
 			return nothing(), err
 		}
-		if purge {
-			return nothing(), refuse(mounts.UnsupportedOperation, id,
-				"the files of {object} cannot be purged here and nothing was dropped; drop the table without purge, and delete its files yourself")
-		}
-		gone, err = tx.Drop(id, who)
+		_, err := tx.Drop(id, who)
 		return nothing(), err
 	})
-	return gone, err
 }
 
 // UnregisterTable implements mounts.Backend. It answers with the metadata, and

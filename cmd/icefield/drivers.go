@@ -57,7 +57,7 @@ func openNative(ctx context.Context, m config.Mount, around surroundings) (mount
 	}
 	backend, err := native.Open(ctx, native.Config{
 		Store: store, Warehouse: m.Native.Warehouse, Storage: m.Native.Storage, MetadataCache: m.Native.MetadataCache,
-		Logger: around.logger,
+		ReadOnly: m.ReadOnly, Logger: around.logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, store.Close())

@@ -46,7 +46,7 @@ func newMounts() *cobra.Command {
 		Short: "Show how the mounts of a running server are doing",
 		Args:  cobra.NoArgs,
 	}
-	address := cmd.Flags().String("url", "http://127.0.0.1:8181", "where the server is: an `URL`, or unix: and the path of its socket")
+	address := serverFlag(cmd)
 	format := outputFlag(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
 		table, err := fetchMounts(cmd.Context(), *address)
@@ -61,18 +61,41 @@ func newMounts() *cobra.Command {
 	return cmd
 }
 
-const maxMountTable = 16 << 20
-
 // fetchMounts asks a running server.
 func fetchMounts(ctx context.Context, address string) (*mountTable, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	text, err := ask(ctx, address, "/admin/v1/mounts")
+	if err != nil {
+		return nil, err
+	}
+	var table mountTable
+	if err := json.Unmarshal(text, &table); err != nil || table.Mounts == nil {
+		return nil, fmt.Errorf("what answers at %s is no icefield", address)
+	}
+	return &table, nil
+}
+
+// serverFlag gives a command the flag --url.
+func serverFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("url", "http://127.0.0.1:8181", "where the server is: an `URL`, or unix: and the path of its socket")
+}
+
+// maxAnswer bounds an answer, and askTimeout how long it may take: longer than
+// the server gives its mounts.
+const (
+	maxAnswer  = 16 << 20
+	askTimeout = 15 * time.Second
+)
+
+// ask reads a path of a running server's admin surface.
+func ask(ctx context.Context, address, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	client, base, err := clientFor(address)
 	if err != nil {
 		return nil, err
 	}
 	defer client.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/admin/v1/mounts", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s is no address of a server: %w", address, err)
 	}
@@ -85,18 +108,14 @@ func fetchMounts(ctx context.Context, address string) (*mountTable, error) {
 		return nil, fmt.Errorf("no icefield answers at %s: %w (is it running, and is --url its address?)", address, err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxMountTable))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return nil, fmt.Errorf("the answer of %s broke off: %w", address, err)
 	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s answered %s%s", address, resp.Status, spoken(text))
 	}
-	var table mountTable
-	if err := json.Unmarshal(text, &table); err != nil || table.Mounts == nil {
-		return nil, fmt.Errorf("what answers at %s is no icefield", address)
-	}
-	return &table, nil
+	return text, nil
 }
 
 // clientFor returns a client that reaches an address, and the URL to use.

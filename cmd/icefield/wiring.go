@@ -148,7 +148,7 @@ func stack(m config.Mount, backend mounts.Backend, around surroundings) *wrap.Mo
 	return wrap.Stack(backend, wrap.Options{
 		Name: m.Name, ViewName: m.ViewName, Driver: m.Kind, Owner: m.Owner, Required: m.Required, ReadOnly: m.ReadOnly,
 		Timeout: m.Request, Breaker: wrap.BreakerOptions{Failures: m.Breaker.Failures, OpenFor: m.Breaker.OpenFor},
-		InFlight: m.InFlight, Metrics: around.metrics, Logger: around.logger,
+		InFlight: m.InFlight, Jobs: m.Kind == config.KindNative, Metrics: around.metrics, Logger: around.logger,
 	})
 }
 

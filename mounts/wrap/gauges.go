@@ -10,7 +10,7 @@ import (
 
 // gauges shows the state that mounts have at the moment of a scrape.
 type gauges struct {
-	up, breaker, inFlight, probe *prometheus.Desc
+	up, breaker, inFlight, probe, jobs, purged *prometheus.Desc
 
 	mu     sync.Mutex
 	mounts map[string]*Mounted
@@ -25,7 +25,10 @@ func newGauges() *gauges {
 		breaker:  desc("icefield_mount_breaker_state", "State of the mount's breaker: 0 closed, 1 half-open, 2 open."),
 		inFlight: desc("icefield_mount_in_flight", "Calls that the mount's backend is working on, those included that nobody waits for any more."),
 		probe:    desc("icefield_mount_probe_latency_seconds", "Time that the last successful probe of the mount took; 0 if none did."),
-		mounts:   map[string]*Mounted{},
+		jobs: prometheus.NewDesc("icefield_mount_jobs",
+			"Background jobs of the mount by state (waiting, running, failed), of all replicas, counted about once a minute.", []string{"mount", "state"}, nil),
+		purged: desc("icefield_mount_job_files_deleted_total", "Files that background jobs deleted in this process."),
+		mounts: map[string]*Mounted{},
 	}
 }
 
@@ -47,7 +50,7 @@ func (g *gauges) remove(name string, m *Mounted) {
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.up, g.breaker, g.inFlight, g.probe} {
+	for _, d := range []*prometheus.Desc{g.up, g.breaker, g.inFlight, g.probe, g.jobs, g.purged} {
 		ch <- d
 	}
 }
@@ -69,5 +72,12 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 			up = 1
 		}
 		send(g.up, up)
+		if status.Jobs == nil {
+			continue
+		}
+		for state, n := range map[string]int{"waiting": status.Jobs.Waiting, "running": status.Jobs.Running, "failed": status.Jobs.Failed} {
+			ch <- prometheus.MustNewConstMetric(g.jobs, prometheus.GaugeValue, float64(n), name, state)
+		}
+		ch <- prometheus.MustNewConstMetric(g.purged, prometheus.CounterValue, float64(status.Jobs.FilesDeleted), name)
 	}
 }

@@ -18,6 +18,9 @@ type Options struct {
 	Driver, Owner string
 	// Required tells that the backend was open before the server started.
 	Required bool
+	// Jobs tells that a backend that is still to be opened is a mounts.Working.
+	// One that is open tells so itself.
+	Jobs bool
 	// ReadOnly refuses everything that changes the catalog.
 	ReadOnly bool
 	// Timeout is the time for one attempt at an operation; 0 means 10s.

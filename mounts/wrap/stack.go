@@ -72,7 +72,7 @@ type Mounted struct {
 // the limit and the backend; closing either closes the mount.
 func (m *Mounted) Mount() mounts.Mount {
 	return mounts.Mount{Name: m.opt.Name, ViewName: m.opt.ViewName, Driver: m.opt.Driver, Owner: m.opt.Owner,
-		Required: m.opt.Required, Tree: m.tree, View: m.view, Status: m.Status}
+		Required: m.opt.Required, Tree: m.tree, View: m.view, Status: m.Status, Jobs: m.jobs()}
 }
 
 // Start begins to probe the backend in the background, until Close. Further
@@ -91,7 +91,7 @@ func (m *Mounted) Start() {
 // Status tells how the mount is doing, as last seen. It does no I/O.
 func (m *Mounted) Status() mounts.Status {
 	s := mounts.Status{State: mounts.Up, Breaker: m.breaker.state().String(), InFlight: m.limiter.load(),
-		Capabilities: m.tree.Capabilities()}
+		Capabilities: m.tree.Capabilities(), Jobs: m.jobCounts()}
 	if last := m.prober.last.Load(); last != nil {
 		s.CheckedAt, s.Latency, s.LastError = last.at, last.latency, last.err
 	}
