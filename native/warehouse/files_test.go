@@ -8,48 +8,12 @@ import (
 	"maps"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
-
-// each runs a test over a local and an S3 warehouse.
-func each(t *testing.T, run func(t *testing.T, w *Warehouse)) {
-	t.Run("file", func(t *testing.T) {
-		run(t, opened(t, filepath.Join(t.TempDir(), "wh"), nil))
-	})
-	t.Run("s3", func(t *testing.T) {
-		run(t, opened(t, "s3://lake/wh", fakeS3(t, "lake")))
-	})
-}
-
-func opened(t *testing.T, root string, storage map[string]string) *Warehouse {
-	t.Helper()
-	w, err := Open(context.Background(), root, storage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close() })
-	return w
-}
-
-// fakeS3 starts an S3 server with one bucket and returns how to reach it.
-func fakeS3(t *testing.T, bucket string) map[string]string {
-	t.Helper()
-	backend := s3mem.New()
-	if err := backend.CreateBucket(bucket); err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(gofakes3.New(backend).Server())
-	t.Cleanup(server.Close)
-	return map[string]string{"s3.endpoint": server.URL, "s3.region": "us-east-1",
-		"s3.access-key-id": "test", "s3.secret-access-key": "secret-of-the-test"}
-}
 
 func TestFilesComeBackAsTheyWereWritten(t *testing.T) {
 	each(t, func(t *testing.T, w *Warehouse) {
@@ -94,15 +58,43 @@ func mustWrite(t *testing.T, w *Warehouse, name string, size int) Location {
 	return l
 }
 
-func TestLocalFilesAreNeverOverwritten(t *testing.T) {
-	w := opened(t, t.TempDir(), nil)
-	l := mustWrite(t, w, "f", 3)
-	if err := w.Write(context.Background(), l, []byte("other")); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a second write to a name: %v", err)
-	}
-	if got, err := w.Read(context.Background(), l); err != nil || len(got) != 3 {
-		t.Errorf("it left %q (%v)", got, err)
-	}
+func TestFilesAreNeverOverwritten(t *testing.T) {
+	each(t, func(t *testing.T, w *Warehouse) {
+		l := mustWrite(t, w, "f", 3)
+		if err := w.Write(context.Background(), l, []byte("other")); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("a second write to a name: %v", err)
+		}
+		if got, err := w.Read(context.Background(), l); err != nil || !bytes.Equal(got, make([]byte, 3)) {
+			t.Errorf("it left %q (%v)", got, err)
+		}
+	})
+}
+
+func TestOfWritersToOneNameOneWins(t *testing.T) {
+	each(t, func(t *testing.T, w *Warehouse) {
+		l := w.Root().Join("t", "f")
+		won := make([]bool, 8)
+		var group sync.WaitGroup
+		for i := range won {
+			group.Go(func() {
+				err := w.Write(context.Background(), l, []byte{byte(i)})
+				won[i] = err == nil
+				if err != nil && !errors.Is(err, fs.ErrExist) {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		got, err := w.Read(context.Background(), l)
+		if err != nil || len(got) != 1 {
+			t.Fatalf("%q, %v", got, err)
+		}
+		for i := range won {
+			if won[i] != (int(got[0]) == i) {
+				t.Errorf("writer %d was told %v, and the file is that of %d", i, won[i], got[0])
+			}
+		}
+	})
 }
 
 func TestWhatIsNoFileIsMissingAndWhatCannotBeReadIsNot(t *testing.T) {
@@ -145,21 +137,62 @@ func TestAPipeInTheWarehouseHoldsNobodyUp(t *testing.T) {
 }
 
 func TestAMissingBucketIsNotAMissingFile(t *testing.T) {
-	storage := fakeS3(t, "lake")
-	w := opened(t, "s3://other/wh", storage)
-	if _, err := w.Read(context.Background(), w.Root().Join("f")); err == nil || errors.Is(err, ErrMissing) {
-		t.Errorf("a file of a bucket that does not exist: %v", err)
+	for _, service := range services() {
+		t.Run(service.name, func(t *testing.T) {
+			ctx := context.Background()
+			authority, storage := service.start(t)
+			w := opened(t, service.scheme+"://"+service.absent(authority)+"/wh", storage)
+			l := w.Root().Join("f")
+			if _, err := w.Read(ctx, l); err == nil || errors.Is(err, ErrMissing) {
+				t.Errorf("a file of a bucket that does not exist: %v", err)
+			}
+			if _, err := w.IO(ctx).Open(l.String()); err == nil || errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("opening it: %v", err)
+			}
+			if err := w.Remove(ctx, l); err == nil {
+				t.Error("it was removed")
+			}
+			if gone, err := w.RemoveAll(ctx, []Location{l, w.Root().Join("g")}); err == nil || gone != 0 {
+				t.Errorf("%d of it are gone (%v)", gone, err)
+			}
+			if err := w.Write(ctx, l, []byte("x")); err == nil || errors.Is(err, fs.ErrExist) {
+				t.Errorf("it was written: %v", err)
+			}
+			if err := w.List(ctx, w.Root(), func(Entry) error { return nil }); err == nil {
+				t.Error("a bucket that does not exist is listed as an empty one")
+			}
+		})
 	}
-	down := map[string]string{}
-	maps.Copy(down, storage)
+}
+
+func TestAServerThatIsDownHasNoMissingFiles(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
-	down["s3.endpoint"] = server.URL
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	w = opened(t, "s3://lake/wh", down)
-	if _, err := w.Read(ctx, w.Root().Join("f")); err == nil || errors.Is(err, ErrMissing) {
-		t.Errorf("a file of a server that is down: %v", err)
+	for root, storage := range map[string]map[string]string{
+		"s3://lake/wh": s3At(server.URL),
+		"gs://lake/wh": gcsAt(server.URL),
+		"abfss://lake@account.dfs.core.windows.net/wh": {"adls.endpoint": strings.TrimPrefix(server.URL, "http://"), "adls.protocol": "http",
+			"adls.sas-token.account.dfs.core.windows.net": "sv=2024-01-01&sig=SECRET"},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+		defer cancel()
+		w := opened(t, root, storage)
+		l := w.Root().Join("f")
+		_, err := w.Read(ctx, l)
+		if err == nil || errors.Is(err, ErrMissing) || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: a file of a server that is down: %v", root, err)
+		} else if strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%s: the error holds the secret: %v", root, err)
+		}
+		if gone, err := w.RemoveAll(ctx, []Location{l}); err == nil || gone != 0 {
+			t.Errorf("%s: %d are gone (%v)", root, gone, err)
+		}
+		if err := w.List(ctx, w.Root(), func(Entry) error { return nil }); err == nil {
+			t.Errorf("%s: an empty list", root)
+		}
+		if err := w.Write(ctx, l, nil); err == nil || errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: a write: %v", root, err)
+		}
 	}
 }
 

@@ -7,9 +7,11 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"net/http"
+	"strconv"
 	"time"
 
 	"cloud.google.com/go/storage"
+	icebergio "github.com/apache/iceberg-go/io"
 	_ "github.com/apache/iceberg-go/io/gocloud/gcs" // registers the gs scheme
 	"github.com/googleapis/gax-go/v2"
 	"gocloud.dev/blob"
@@ -28,6 +30,8 @@ const (
 type gcsObjects struct {
 	bucket *storage.BucketHandle
 	opened *blob.Bucket
+	// json: reads go through the JSON interface and not, as usual, the XML one.
+	json bool
 }
 
 // gcsAttempts bounds how often a request is sent, and gcsBackoff how long the
@@ -52,14 +56,18 @@ func openGCS(ctx context.Context, name string, properties map[string]string) (fi
 	if project := properties[gcsUserProject]; project != "" {
 		bucket = bucket.UserProject(project)
 	}
-	return store{&gcsObjects{bucket: bucket, opened: opened}}, nil
+	json, _ := strconv.ParseBool(properties[icebergio.GCSUseJSONAPI])
+	return store{&gcsObjects{bucket: bucket, opened: opened, json: json}}, nil
 }
 
 func (o *gcsObjects) get(ctx context.Context, key string, offset, length int64) (object, error) {
-	// The client would unpack what says it is gzip; a metadata file is read as it is.
-	r, err := o.bucket.Object(key).ReadCompressed(true).NewRangeReader(ctx, offset, length)
+	// The client would unpack what says it is gzip, and then its size is not known.
+	r, err := o.bucket.Object(key).ReadCompressed(!o.json).NewRangeReader(ctx, offset, length)
 	if err != nil {
 		return object{}, o.missing(ctx, key, err)
+	}
+	if o.json && r.Attrs.ContentEncoding == "gzip" {
+		return object{}, errors.Join(fmt.Errorf("warehouse: %s is stored with the content encoding gzip, which cannot be read with %s", key, icebergio.GCSUseJSONAPI), r.Close())
 	}
 	return object{body: r, size: r.Attrs.Size, modified: r.Attrs.LastModified}, nil
 }
