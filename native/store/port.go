@@ -14,12 +14,14 @@ type FenceRole uint8
 
 // The roles.
 const (
-	// FenceSource: being copied, or copied, into another store. View works,
-	// Update is refused.
+	// FenceSource: being copied into another store. View works, Update is refused.
 	FenceSource FenceRole = iota + 1
 	// FenceDestination: holds part of another registry. View and Update are
 	// refused: what is missing here may well exist.
 	FenceDestination
+	// FenceMoved: was copied, whole, and the copy is the registry now. View and
+	// Update are refused: what is read here may be long out of date.
+	FenceMoved
 )
 
 // Fence closes a registry while it is copied into another store. It is kept in
@@ -58,12 +60,14 @@ type FencedError struct{ Fence Fence }
 
 // Error implements error.
 func (e *FencedError) Error() string {
-	if e.Fence.Role == FenceDestination {
-		return fmt.Sprintf("the registry holds part of a copy of %s, begun %s; finish it with icefield migrate",
-			e.Fence.Peer, e.Fence.Since.UTC().Format(time.RFC3339))
+	since := e.Fence.Since.UTC().Format(time.RFC3339)
+	switch e.Fence.Role {
+	case FenceDestination:
+		return fmt.Sprintf("the registry holds part of a copy of %s, begun %s; finish it with icefield migrate", e.Fence.Peer, since)
+	case FenceMoved:
+		return fmt.Sprintf("the registry was moved to %s at %s; use that one as catalog_url", e.Fence.Peer, since)
 	}
-	return fmt.Sprintf("the registry is being moved, or was moved, to %s (since %s); use that one as catalog_url",
-		e.Fence.Peer, e.Fence.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("the registry is being moved to %s since %s and takes no changes meanwhile; finish it with icefield migrate, then use that one as catalog_url", e.Fence.Peer, since)
 }
 
 // Is matches ErrFenced.

@@ -28,7 +28,7 @@ func (t *tx) fence() (*store.Fence, error) {
 	}
 	d := decoder{rest: record}
 	f := store.Fence{Role: store.FenceRole(d.number()), Migration: d.id(), Peer: d.text(), Since: d.time()}
-	if d.err == nil && f.Role != store.FenceSource && f.Role != store.FenceDestination {
+	if d.err == nil && (f.Role < store.FenceSource || f.Role > store.FenceMoved) {
 		d.fail()
 	}
 	if d.err != nil {

@@ -42,7 +42,7 @@ func RunPortable(t *testing.T, fresh func(t *testing.T) Opener) {
 		{"FencesAreSwapped", testSetFence},
 		{"ConcurrentFencesHaveOneWinner", testConcurrentFences},
 		{"ASourceIsReadAndNotWritten", testFencedSource},
-		{"ADestinationIsNeitherReadNorWritten", testFencedDestination},
+		{"ADestinationAndAMovedOneAreNeitherReadNorWritten", testFencedDestination},
 		{"AFenceStopsRunningWriters", func(t *testing.T, p store.Portable) { testFenceStopsWriters(t, p, p) }},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, open(t, fresh(t))) })
