@@ -73,10 +73,16 @@ var properties = map[string]map[string]use{
 }
 
 // Properties are the names of the storage properties that a warehouse takes, in
-// order; one that ends in a dot goes on with an Azure account or host. A local
-// warehouse takes none.
+// order; where one goes on with an Azure account or its host, it ends in
+// "<account>". A local warehouse takes none.
 func Properties(root Location) []string {
-	return slices.Sorted(maps.Keys(properties[root.scheme]))
+	names := slices.Sorted(maps.Keys(properties[root.scheme]))
+	for i, name := range names {
+		if strings.HasSuffix(name, ".") {
+			names[i] += "<account>"
+		}
+	}
+	return names
 }
 
 // CheckProperty says what is wrong with a storage property, as a sentence about

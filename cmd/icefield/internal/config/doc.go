@@ -41,9 +41,9 @@
 //	  required  = true              # false: the server starts without it and keeps trying
 //
 //	  catalog_url        = "bolt:///var/lib/icefield/root.db"
-//	  warehouse_location = "s3://lake/warehouse"
+//	  warehouse_location = "s3://lake/warehouse" # or a file, gs or abfss location
 //	  metadata_cache     = "256MiB" # "0" is off
-//	  storage = {                   # optional; Iceberg's FileIO properties for S3
+//	  storage = {                   # optional; how to reach the warehouse, see below
 //	    "s3.region" = "eu-central-1"
 //	  }
 //	  timeout {
@@ -84,6 +84,13 @@
 // A remote's answers are held in memory whole, and reading one takes up to three
 // times its size: what a hostile remote can take is about 3 × in_flight ×
 // response. Lower them for a remote that is not trusted that far.
+//
+// Storage holds Iceberg's FileIO properties for the warehouse's kind: those of
+// warehouse.Properties, s3.* and client.region for S3, gcs.* for Google Cloud
+// Storage (gs://bucket/prefix), adls.* for Azure
+// (abfss://container@account.dfs.core.windows.net/prefix). What no one reads is
+// refused. Secrets among them come from env("…") or file("…"); without any, the
+// server takes what its surroundings offer, as each cloud's own tools do.
 //
 // Every mistake of every file is reported together, each with its place and with
 // what to do about it. Reading opens no catalog and sends nothing: it reads the

@@ -180,3 +180,41 @@ func TestTokensAreReadAtEachCall(t *testing.T) {
 	_, err = read()
 	assert.ErrorContains(t, err, "ICEFIELD_TEST_TOKEN")
 }
+
+func TestEveryKindOfWarehouseTakesItsOwnStorageProperties(t *testing.T) {
+	cfg, report := Parse("/etc/icefield/c.hcl", []byte(`
+mount "g" {
+  backend            = "native"
+  owner              = "acme"
+  catalog_url        = "bolt://g.db"
+  warehouse_location = "gs://lake/g/"
+  storage = {
+    "gcs.keypath"                 = "key.json"
+    "gcs.oauth2.token"            = env("TOKEN")
+    "gcs.oauth2.token-expires-at" = "1893456000000"
+    "gcs.no-auth"                 = false
+  }
+}
+mount "a" {
+  backend            = "native"
+  owner              = "acme"
+  catalog_url        = "bolt://a.db"
+  warehouse_location = "abfs://lake@account.dfs.core.windows.net/a"
+  storage = {
+    "adls.sas-token.account.dfs.core.windows.net" = env("TOKEN")
+    "adls.protocol"                               = "https"
+  }
+}
+`), environment)
+	require.False(t, report.HasErrors(), text(t, report))
+	require.Len(t, cfg.Mounts, 2)
+	gcs, azure := cfg.Mounts[0].Native, cfg.Mounts[1].Native
+	if cfg.Mounts[0].Name != "g" {
+		gcs, azure = azure, gcs
+	}
+	assert.Equal(t, "gs://lake/g", gcs.Warehouse)
+	assert.Equal(t, map[string]string{"gcs.keypath": "/etc/icefield/key.json", "gcs.oauth2.token": "hunter2",
+		"gcs.oauth2.token-expires-at": "1893456000000", "gcs.no-auth": "false"}, gcs.Storage)
+	assert.Equal(t, "abfs://lake@account.dfs.core.windows.net/a", azure.Warehouse)
+	assert.Equal(t, map[string]string{"adls.sas-token.account.dfs.core.windows.net": "hunter2", "adls.protocol": "https"}, azure.Storage)
+}

@@ -22,13 +22,10 @@ func (l *loader) native(r *row, content *hcl.BodyContent, server *Server) {
 	n.Bolt = l.boltPath(r.block, r.bolt)
 	r.boltOK = n.Bolt != ""
 	if location := l.needed(r.block, r.warehouse, "warehouse_location",
-		`Say where the mount's tables lie: warehouse_location = "file:///var/lib/icefield/warehouse" or "s3://bucket/prefix".`); location != "" {
+		`Say where the mount's tables lie: warehouse_location = "file:///var/lib/icefield/warehouse", "s3://bucket/prefix", "gs://bucket/prefix" or "abfss://container@account.dfs.core.windows.net/prefix".`); location != "" {
 		n.Warehouse, r.warehouseOK = l.location(r.warehouse, location)
 	}
-	n.Storage = l.storage(a["storage"])
-	if len(n.Storage) > 0 && strings.HasPrefix(n.Warehouse, "file:") {
-		l.refuse(a["storage"], "Nothing to set", "Storage properties say how to reach S3, and this warehouse is a folder. Leave storage out.")
-	}
+	n.Storage = l.storage(a["storage"], n.Warehouse)
 	n.MetadataCache = l.size(a["metadata_cache"], 256<<20, 0, 64<<30)
 	l.timeouts(r, content, server, 20*time.Second, false)
 	l.limits(r, content, 256, false)
@@ -54,7 +51,7 @@ func (l *loader) boltPath(block *hcl.Block, attr *hcl.Attribute) string {
 	return ""
 }
 
-const warehouseAdvice = `Write "file:///path", a path alone, which starts at the folder of the configuration file, or "s3://bucket/prefix".`
+const warehouseAdvice = `Write "file:///path", a path alone, which starts at the folder of the configuration file, "s3://bucket/prefix", "gs://bucket/prefix" or "abfss://container@account.dfs.core.windows.net/prefix".`
 
 // location reads a warehouse's place: a location, or a path, which becomes one.
 func (l *loader) location(attr *hcl.Attribute, text string) (string, bool) {
@@ -86,11 +83,20 @@ func overlap(one, other string) bool {
 	return err == nil && (a.Within(b) || b.Within(a))
 }
 
-// storage reads the FileIO properties of a mount.
-func (l *loader) storage(attr *hcl.Attribute) map[string]string {
+// gcsKeyPath names a file, as the FileIO library calls it.
+const gcsKeyPath = "gcs.keypath"
+
+// storage reads the FileIO properties of a mount, of which each kind of warehouse
+// has its own; "" is a warehouse that was refused.
+func (l *loader) storage(attr *hcl.Attribute, location string) map[string]string {
 	v, ok := l.value(attr, cty.Map(cty.String))
 	if !ok {
 		return nil
+	}
+	root, err := warehouse.Parse(location)
+	known := warehouse.Properties(root)
+	if err == nil && len(known) == 0 && v.LengthInt() > 0 {
+		l.refuse(attr, "Nothing to set", "Storage properties say how to reach an object store, and this warehouse is a folder. Leave storage out.")
 	}
 	properties := map[string]string{}
 	for it := v.ElementIterator(); it.Next(); { // in the order of the keys: the same report every time
@@ -100,18 +106,30 @@ func (l *loader) storage(attr *hcl.Attribute) map[string]string {
 			l.refuse(attr, "Empty value", fmt.Sprintf("The property %q has no value. Give it one or leave it out.", key))
 			continue
 		}
-		if !strings.HasPrefix(key, "s3.") && !strings.HasPrefix(key, "client.") {
-			l.refuse(attr, "Unknown property", fmt.Sprintf("Nothing reads the property %q. Storage properties are Iceberg's for S3 and begin with \"s3.\" or \"client.\".", key))
+		properties[key] = value.AsString()
+		if err != nil || len(known) == 0 {
 			continue
 		}
-		properties[key] = value.AsString()
+		if problem := warehouse.CheckProperty(root, key, value.AsString()); problem != "" {
+			summary, advice := "Invalid value", ""
+			if strings.HasPrefix(problem, "Nothing reads") {
+				summary, advice = "Unknown property", " Known here: "+strings.Join(known, ", ")+"."
+				if near := nearest(key, known); near != "" {
+					advice = fmt.Sprintf(" Did you mean %q?", near)
+				}
+			}
+			l.refuse(attr, summary, problem+advice)
+		}
+		if key == gcsKeyPath {
+			properties[key] = absolute(dirOf(attr), value.AsString())
+		}
 	}
 	// A secret written into the file is refused; one that env() or file() brings
 	// is not written there.
 	pairs, _ := hcl.ExprMap(attr.Expr)
 	for _, pair := range pairs {
 		key, diags := pair.Key.Value(l.scope(attr))
-		if diags.HasErrors() || key.Type() != cty.String || !secretKey.MatchString(key.AsString()) || !literal(pair.Value) {
+		if diags.HasErrors() || key.Type() != cty.String || !isSecret(key.AsString()) || !literal(pair.Value) {
 			continue
 		}
 		l.secret = append(l.secret, pair.Value.Range())

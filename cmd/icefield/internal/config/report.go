@@ -165,12 +165,18 @@ func excerpt(line string, from, to int) (source, caret string) {
 
 var (
 	// secretKey recognises the name of a key whose value is a secret.
-	secretKey = regexp.MustCompile(`(?i)(secret|token|password|passwd|credential|access-key|access_key|account-key|sas-token|api_?key)`)
+	secretKey = regexp.MustCompile(`(?i)(secret|token|password|passwd|credential|access-key|access_key|account[.-]key|api_?key|jsonkey|connection-string)`)
 	// secretName recognises the name of a key that names one.
-	secretName = regexp.MustCompile(`(?i)(_env|_file|_url|-uri|_id|\.region)$`)
+	secretName = regexp.MustCompile(`(?i)(_env|_file|_url|-uri|_id|\.region|-expires-at)$`)
 	keyValue   = regexp.MustCompile(`(?m)("?[A-Za-z_][\w.-]*"?)\s*[=:]\s*"((?:[^"\\\n]|\\.)*)"`)
-	userInfo   = regexp.MustCompile(`://([^/@\s"]+)@`)
+	userInfo   = regexp.MustCompile(`([A-Za-z]*)://([^/@\s"]+)@`)
+	// container recognises the schemes of Azure, where a container stands before
+	// the @ and nobody's name and password.
+	container = regexp.MustCompile(`^(abfs|wasb)s?$`)
 )
+
+// isSecret recognises a key whose value is a secret.
+func isSecret(key string) bool { return secretKey.MatchString(key) && !secretName.MatchString(key) }
 
 // mask returns a copy of a file's text of the same length, in which everything
 // that may be a secret is stars: places that were marked, the part of a URL
@@ -191,11 +197,13 @@ func (l *loader) mask(name string, text []byte) []byte {
 		}
 	}
 	for _, m := range userInfo.FindAllSubmatchIndex(text, -1) {
-		star(m[2], m[3])
+		if !container.Match(text[m[2]:m[3]]) {
+			star(m[4], m[5])
+		}
 	}
 	for _, m := range keyValue.FindAllSubmatchIndex(text, -1) {
 		key, value := strings.Trim(string(text[m[2]:m[3]]), `"`), string(text[m[4]:m[5]])
-		if secretKey.MatchString(key) && !secretName.MatchString(key) && !strings.HasPrefix(value, "${") {
+		if isSecret(key) && !strings.HasPrefix(value, "${") {
 			star(m[4], m[5])
 		}
 	}

@@ -2,7 +2,7 @@ mount "a" {
   backend            = "native"
   owner              = "acme"
   catalog_url        = "postgres://icefield:hunter2@db/prod"
-  warehouse_location = "gs://lake/warehouse"
+  warehouse_location = "hdfs://lake/warehouse"
 }
 
 mount "b" {
