@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/native/store"
@@ -67,8 +68,37 @@ func fault(err error) *mounts.Error {
 		e.Kind = mounts.Unavailable
 		e.Msg = "the registry could not write to its disk and stopped, so that no change is lost; nothing was done. Look at its disk, then restart the server"
 	}
+	var fenced *store.FencedError
+	switch {
+	case errors.As(err, &fenced):
+		// A clear answer, which must not open a breaker: a registry that takes no
+		// changes may still be read.
+		e.Kind, e.Answered, e.RetryAfter, e.Msg = mounts.Unavailable, true, fenceRetry, fencedMessage(fenced.Fence.Role)
+	case errors.Is(err, store.ErrUnavailable) && !e.OutcomeUnknown:
+		e.Kind, e.RetryAfter = mounts.Unavailable, unavailableRetry
+		e.Msg = "the registry's database cannot be reached, or has no room for another request right now; nothing was done, try again later"
+	}
 	if e.OutcomeUnknown {
 		e.Msg = "the registry did not say whether the change was made; load {object} to see"
 	}
 	return e
+}
+
+// How long a client is told to wait for a registry that is being copied, and for
+// a database that is away.
+const (
+	fenceRetry       = 30 * time.Second
+	unavailableRetry = 2 * time.Second
+)
+
+// fencedMessage is why a registry is closed. Where it is copied from or to is
+// for its operators only.
+func fencedMessage(role store.FenceRole) string {
+	switch role {
+	case store.FenceSource:
+		return "the registry is being moved to another store and takes no changes until that is done, though it can be read; nothing was done, try again later"
+	case store.FenceDestination:
+		return "the registry is being filled from another store and cannot be used until that is done; nothing was done, try again later"
+	}
+	return "the registry was moved to another store, and this server still uses the old one; nothing was done. Its operator has to set catalog_url to the new store"
 }
