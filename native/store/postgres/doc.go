@@ -1,0 +1,2 @@
+// Package postgres keeps a registry in a PostgreSQL database, for any number of processes.
+package postgres

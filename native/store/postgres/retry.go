@@ -1,0 +1,89 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// maxRuns bounds how often a closure is run again after lost races.
+const maxRuns = 60
+
+// attempt is one run of a transaction. final says that err, or nil, is the
+// answer; else nothing was done, and fateOf(err) says what next.
+type attempt func(careful bool) (final bool, err error)
+
+// try runs a transaction until it has an answer.
+func (s *Store) try(ctx context.Context, run attempt) error {
+	looking, runs := false, 0
+	var brokenSince time.Time
+	for pause := 0; ; runs++ {
+		final, err := run(looking)
+		if final {
+			return err
+		}
+		if done := ended(ctx); done != nil {
+			return done
+		}
+		fate := fateOf(err)
+		if fate != broken {
+			brokenSince = time.Time{}
+		}
+		var wait time.Duration
+		switch {
+		case errors.Is(err, errNoRoom):
+			return s.unavailable("every connection of the pool was in use for too long; raise pool_max_conns in the URL, or look at what keeps the database", err)
+		case fate == renamed:
+			s.unnamed.Store(true)
+		case fate == careful && looking && isCode(err, "55P03"):
+			return s.unavailable("a lock was held for too long by another transaction", err)
+		case fate == careful && !looking:
+			looking = true
+		case fate == careful, fate == conflict:
+			pause++
+			wait = time.Millisecond << min(pause, 7)
+		case fate == broken:
+			if brokenSince.IsZero() {
+				brokenSince, pause = time.Now(), 0
+			}
+			if time.Since(brokenSince) > s.limits.patience {
+				return s.unavailable("the database could not be reached for "+s.limits.patience.String(), err)
+			}
+			pause++
+			wait, runs = 10*time.Millisecond<<min(pause, 6), 0
+		case fate == full:
+			return s.unavailable("the database did not do it", err)
+		default:
+			return fmt.Errorf("postgres: %s: %w", s.place, err)
+		}
+		if runs >= maxRuns {
+			return s.unavailable("other transactions were faster too often", err)
+		}
+		if wait > 0 {
+			if done := sleep(ctx, wait/2+rand.N(wait)); done != nil {
+				return done
+			}
+		}
+	}
+}
+
+func isCode(err error, code string) bool {
+	var said *pgconn.PgError
+	return errors.As(err, &said) && said.Code == code
+}
+
+// sleep returns the error of a context that ended meanwhile.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ended(ctx)
+	}
+}
