@@ -37,6 +37,10 @@ type Config struct {
 	ReadOnly bool
 	// Logger hears of files that could not be removed and of jobs; nil for none.
 	Logger *slog.Logger
+
+	// jobStore is how the runner of jobs reaches the store; nil: as everybody
+	// does. Tests that stand before the store keep the runner out of it.
+	jobStore store.Store
 }
 
 // Backend is a registry. It implements mounts.Backend.
@@ -58,7 +62,7 @@ type Backend struct {
 	flights  *flights
 	// stop ends the goroutines of background.
 	stop       context.CancelFunc
-	background sync.WaitGroup
+	background *sync.WaitGroup
 }
 
 var _ mounts.Backend = (*Backend)(nil)
@@ -84,14 +88,14 @@ func Open(ctx context.Context, cfg Config) (*Backend, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	b := &Backend{store: cfg.Store, warehouse: w, cache: newCache(cfg.MetadataCache), gate: newGate(),
-		tags: newTagger(w.ClientHints()), log: log, lifetime: cfg.KeyLifetime, now: time.Now, flights: newFlights()}
+		tags: newTagger(w.ClientHints()), log: log, lifetime: cfg.KeyLifetime, now: time.Now, flights: newFlights(), background: new(sync.WaitGroup)}
 	// The goroutines outlive the call that opened the registry.
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	b.stop = stop
 	if b.lifetime > 0 {
 		b.background.Go(func() { b.pruneReceipts(background) })
 	}
-	b.openJobs(cfg.ReadOnly)
+	b.openJobs(cfg)
 	return b, nil
 }
 

@@ -55,7 +55,7 @@ func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 		t.Fatal(err)
 	}
 	f := &fixture{t: t, dir: filepath.Join(dir, "wh"), inner: &interceptor{Store: s}}
-	cfg := Config{Store: f.inner, Warehouse: f.dir, MetadataCache: 16 << 20}
+	cfg := Config{Store: f.inner, Warehouse: f.dir, MetadataCache: 16 << 20, jobStore: s}
 	for _, c := range change {
 		c(&cfg)
 	}

@@ -17,13 +17,16 @@ var (
 
 // openJobs makes the registry's runner. A registry that is read only looks at
 // jobs and does none.
-func (b *Backend) openJobs(readOnly bool) {
+func (b *Backend) openJobs(cfg Config) {
 	b.purge = &jobs.Purge{Storage: b.warehouse, Read: b.read}
-	cfg := jobs.Config{Store: b.store, Logger: b.log}
-	if !readOnly {
-		cfg.Works = map[string]jobs.Work{jobs.KindPurge: b.purge}
+	runner := jobs.Config{Store: b.store, Logger: b.log}
+	if cfg.jobStore != nil {
+		runner.Store = cfg.jobStore
 	}
-	b.jobs = jobs.New(cfg)
+	if !cfg.ReadOnly {
+		runner.Works = map[string]jobs.Work{jobs.KindPurge: b.purge}
+	}
+	b.jobs = jobs.New(runner)
 	b.jobs.Start()
 }
 

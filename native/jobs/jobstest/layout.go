@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/iceberg-go"
 )
@@ -40,12 +41,13 @@ type Layout struct {
 	listed    []iceberg.ManifestFile
 	snapshots []any
 	made      int64
+	began     int64 // in milliseconds
 }
 
 // New begins a table at a location; its folders are made.
 func New(t testing.TB, location string) *Layout {
 	t.Helper()
-	l := &Layout{Location: location, t: t}
+	l := &Layout{Location: location, t: t, began: time.Now().UnixMilli()}
 	for _, folder := range []string{"data", "metadata"} {
 		if err := os.MkdirAll(Path(location+"/"+folder), 0o755); err != nil {
 			t.Fatal(err)
@@ -102,7 +104,7 @@ func (l *Layout) Append(s Snapshot) {
 	l.check(iceberg.WriteManifestList(2, &list, id, l.parent(id), &sequence, 0, l.listed))
 	file := l.put(fmt.Sprintf("metadata/snap-%d.avro", id), list.Bytes())
 	l.Lists = append(l.Lists, file)
-	snapshot := map[string]any{"snapshot-id": id, "sequence-number": id, "timestamp-ms": 1_800_000_000_000 + id, "manifest-list": file,
+	snapshot := map[string]any{"snapshot-id": id, "sequence-number": id, "timestamp-ms": l.began + id, "manifest-list": file,
 		"summary": map[string]string{"operation": "append"}, "schema-id": 0}
 	if parent := l.parent(id); parent != nil {
 		snapshot["parent-snapshot-id"] = *parent
@@ -148,7 +150,7 @@ func (l *Layout) Finish(more map[string]any) string {
 	l.t.Helper()
 	doc := map[string]any{
 		"format-version": 2, "table-uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1", "location": l.Location,
-		"last-sequence-number": l.made, "last-updated-ms": 1_800_000_001_000, "last-column-id": 1,
+		"last-sequence-number": l.made, "last-updated-ms": l.began + l.made, "last-column-id": 1,
 		"schemas": []any{Schema()}, "current-schema-id": 0, "partition-specs": []any{map[string]any{"spec-id": 0, "fields": []any{}}},
 		"default-spec-id": 0, "last-partition-id": 999, "sort-orders": []any{map[string]any{"order-id": 0, "fields": []any{}}},
 		"default-sort-order-id": 0, "snapshots": l.snapshots, "properties": map[string]string{},
