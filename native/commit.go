@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"strings"
@@ -72,12 +73,14 @@ type change struct {
 	kind store.Kind
 	// creates says that a requirement is that it does not exist.
 	creates bool
+	// updates is what it carries, for the locations in it.
+	updates []json.RawMessage
 	// apply is the commit engine's part.
 	apply func(base *commit.Base) (*commit.Result, error)
 }
 
 func tableChange(req *mounts.CommitTableRequest) change {
-	return change{id: req.Table, kind: store.Table, creates: req.Creates(), apply: func(base *commit.Base) (*commit.Result, error) {
+	return change{id: req.Table, kind: store.Table, creates: req.Creates(), updates: req.Updates, apply: func(base *commit.Base) (*commit.Result, error) {
 		return commit.Table(base, req, commit.Options{})
 	}}
 }
@@ -258,6 +261,9 @@ func (b *Backend) work(a *attempt) error {
 		return nil
 	}
 	a.metadata, a.changed = result.Metadata, true
+	if err := b.confineUpdates(a.updates); err != nil {
+		return about(a.id, err)
+	}
 	if a.place, err = b.warehouse.Confine(result.TableLocation); err != nil {
 		return about(a.id, err)
 	}
@@ -389,5 +395,47 @@ func (b *Backend) removeOld(ctx context.Context, a *attempt) {
 			old = append(old, file)
 		}
 	}
-	b.remove(ctx, old...)
+	b.remove(ctx, b.unheld(ctx, old)...)
+}
+
+// unheld returns those of the files that no pointer leads to, however it spells
+// them: a table's old file may have been registered under another name.
+func (b *Backend) unheld(ctx context.Context, files []string) (free []string) {
+	if len(files) == 0 {
+		return nil
+	}
+	err := b.store.View(context.WithoutCancel(ctx), func(tx store.Tx) error {
+		free = nil
+		for _, file := range files {
+			held, err := holdsFile(tx, file)
+			if err != nil {
+				return err
+			}
+			if !held {
+				free = append(free, file)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.log.WarnContext(ctx, "old metadata files stay in the warehouse, since it is not known whether a table needs them", "files", len(files), "error", err)
+		return nil
+	}
+	return free
+}
+
+// holdsFile reports whether a pointer leads to the file.
+func holdsFile(tx store.Tx, file string) (bool, error) {
+	l, err := warehouse.Parse(file)
+	if err != nil {
+		return false, err
+	}
+	for _, text := range l.Spellings() {
+		// The shortest text that begins with it comes first.
+		holders, err := tx.Holders(text, 1)
+		if err != nil || len(holders) == 1 && holders[0].Location == text {
+			return true, err
+		}
+	}
+	return false, nil
 }

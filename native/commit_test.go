@@ -375,7 +375,7 @@ func TestCommitsCannotLeadOutOfTheWarehouse(t *testing.T) {
 		_, err := f.CommitTable(ctx, &mounts.CommitTableRequest{Table: id, Updates: []json.RawMessage{json.RawMessage(fmt.Sprintf(`{"action":"set-location","location":%q}`, bad))}})
 		wantError(t, err, mounts.BadRequest, "a.t", "the location ")
 		_, err = f.CommitTable(ctx, setProperties(id, map[string]string{"write.metadata.path": bad}))
-		wantError(t, err, mounts.BadRequest, "a.t", "the property write.metadata.path is refused: the location ")
+		wantError(t, err, mounts.BadRequest, "a.t", "set-properties: write.metadata.path: the location ")
 	}
 	if len(f.files()) != 1 {
 		t.Errorf("files: %q", f.files())

@@ -32,6 +32,9 @@ func (b *Backend) create(ctx context.Context, req *mounts.CreateTableRequest) (*
 	if err != nil {
 		return nil, err
 	}
+	if err := b.confine(commit.PropertyLocations(req.Properties)); err != nil {
+		return nil, err
+	}
 	doc, err := commit.Create(req, place.String(), commit.Options{})
 	if err != nil {
 		return nil, err
@@ -99,9 +102,8 @@ func newObject(id mounts.Identifier, kind store.Kind, location string) store.Obj
 	return store.Object{Namespace: slices.Clone(id.Namespace), Name: id.Name, Kind: kind, ID: uuid.New(), Location: location}
 }
 
-// RegisterTable implements mounts.Backend. Both the metadata file and the
-// location that it gives the table must lie inside the warehouse, since commits
-// write there.
+// RegisterTable implements mounts.Backend. The metadata file and all that it
+// points to must lie inside the warehouse: see confineDocument.
 func (b *Backend) RegisterTable(ctx context.Context, req *mounts.RegisterTableRequest) (*mounts.Table, error) {
 	if err := checkObject(req.Object(), store.Table); err != nil {
 		return nil, fail(req, err)
@@ -144,7 +146,7 @@ func (b *Backend) adopt(ctx context.Context, id mounts.Identifier, kind store.Ki
 	if err != nil {
 		return o, nil, err
 	}
-	if _, err := b.warehouse.Confine(summary.Location); err != nil {
+	if err := b.confineDocument(kind, doc, summary); err != nil {
 		return o, nil, err
 	}
 	location := file.String()

@@ -58,6 +58,9 @@ func (b *Backend) createView(ctx context.Context, req *mounts.CreateViewRequest)
 	if err != nil {
 		return nil, err
 	}
+	if err := b.confine(commit.PropertyLocations(req.Properties)); err != nil {
+		return nil, err
+	}
 	doc, err := commit.CreateView(req, place.String(), commit.Options{})
 	if err != nil {
 		return nil, err
@@ -93,7 +96,7 @@ func (b *Backend) ReplaceView(ctx context.Context, req *mounts.ReplaceViewReques
 }
 
 func viewChange(req *mounts.ReplaceViewRequest) change {
-	return change{id: req.View, kind: store.View, apply: func(base *commit.Base) (*commit.Result, error) {
+	return change{id: req.View, kind: store.View, updates: req.Updates, apply: func(base *commit.Base) (*commit.Result, error) {
 		return commit.View(base, req, commit.Options{})
 	}}
 }
