@@ -12,7 +12,6 @@ import (
 	"github.com/icefield/icefield/mounts/rest"
 	"github.com/icefield/icefield/mounts/wrap"
 	"github.com/icefield/icefield/native"
-	"github.com/icefield/icefield/native/store/bolt"
 )
 
 // surroundings is what a driver may use of the server beside the mount's own
@@ -51,9 +50,12 @@ func openMount(ctx context.Context, m config.Mount, around surroundings) (mounts
 }
 
 func openNative(ctx context.Context, m config.Mount, around surroundings) (mounts.Backend, error) {
-	store, err := bolt.Open(m.Native.Bolt)
+	store, err := openRegistry(ctx, m.Native.Registry)
 	if err != nil {
 		return nil, err
+	}
+	if err := usable(ctx, store, around.logger); err != nil {
+		return nil, errors.Join(err, store.Close())
 	}
 	backend, err := native.Open(ctx, native.Config{
 		Store: store, Warehouse: m.Native.Warehouse, Storage: m.Native.Storage, MetadataCache: m.Native.MetadataCache,

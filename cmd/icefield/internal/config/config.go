@@ -77,8 +77,7 @@ type Breaker struct {
 
 // Native holds the settings of a native mount.
 type Native struct {
-	// Bolt is the absolute path of the registry's file.
-	Bolt string
+	Registry Registry
 	// Warehouse is a URI without a slash at its end.
 	Warehouse string
 	// Storage holds the FileIO properties of this mount.

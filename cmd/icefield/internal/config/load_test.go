@@ -118,9 +118,9 @@ func TestEverySettingArrives(t *testing.T) {
 	usual := Breaker{Failures: 5, OpenFor: 15 * time.Second}
 	assert.Equal(t, []Mount{
 		{Name: "/", ViewName: "base", Kind: "native", Request: 20 * time.Second, Breaker: usual, InFlight: 256,
-			Native: &Native{Bolt: "/srv/root.db", Warehouse: "file:///srv/root", MetadataCache: 256 << 20}},
+			Native: &Native{Registry: Registry{Bolt: "/srv/root.db"}, Warehouse: "file:///srv/root", MetadataCache: 256 << 20}},
 		{Name: "prod", ViewName: "prod", Kind: "native", Owner: "acme", Required: true, ReadOnly: true, Request: 20 * time.Second, Breaker: usual, InFlight: 8,
-			Native: &Native{Bolt: "/srv/prod.db", Warehouse: "s3://prod-bucket/warehouse",
+			Native: &Native{Registry: Registry{Bolt: "/srv/prod.db"}, Warehouse: "s3://prod-bucket/warehouse",
 				Storage: map[string]string{"s3.region": "eu-central-1", "s3.secret-access-key": "a secret that is long enough hunter2"}}},
 		{Name: "partner", ViewName: "partner", Kind: "rest", Owner: "acme", ReadOnly: true, Request: 10 * time.Second,
 			Breaker: Breaker{Failures: 3, OpenFor: 90 * time.Second}, InFlight: 64,
@@ -144,7 +144,7 @@ func TestRelativePathsStartAtTheFolderOfTheirFile(t *testing.T) {
 	dir, err := filepath.Abs("testdata/good/folder")
 	require.NoError(t, err)
 	assert.Equal(t, "unix:"+dir+"/icefield.sock", cfg.Server.Listen.String())
-	assert.Equal(t, dir+"/one.db", cfg.Mounts[0].Native.Bolt)
+	assert.Equal(t, dir+"/one.db", cfg.Mounts[0].Native.Registry.Bolt)
 	assert.Equal(t, "file://"+dir+"/two", cfg.Mounts[1].Native.Warehouse)
 	assert.Len(t, cfg.Files, 2)
 }

@@ -13,9 +13,9 @@ import (
 // row is a mount with the places that a check across mounts points at.
 type row struct {
 	Mount
-	block                       *hcl.Block
-	name, bolt, warehouse       *hcl.Attribute
-	nameOK, boltOK, warehouseOK bool
+	block                     *hcl.Block
+	name, registry, warehouse *hcl.Attribute
+	nameOK, warehouseOK       bool
 }
 
 // label is the place of the mount's name.

@@ -18,9 +18,8 @@ func (l *loader) native(r *row, content *hcl.BodyContent, server *Server) {
 	n := &Native{}
 	r.Native = n
 	r.ReadOnly = l.boolean(a["read_only"], false)
-	r.bolt, r.warehouse = a["catalog_url"], a["warehouse_location"]
-	n.Bolt = l.boltPath(r.block, r.bolt)
-	r.boltOK = n.Bolt != ""
+	r.registry, r.warehouse = a["catalog_url"], a["warehouse_location"]
+	n.Registry = l.registry(r.block, r.registry)
 	if location := l.needed(r.block, r.warehouse, "warehouse_location",
 		`Say where the mount's tables lie: warehouse_location = "file:///var/lib/icefield/warehouse", "s3://bucket/prefix", "gs://bucket/prefix" or "abfss://container@account.dfs.core.windows.net/prefix".`); location != "" {
 		n.Warehouse, r.warehouseOK = l.location(r.warehouse, location)
@@ -31,24 +30,18 @@ func (l *loader) native(r *row, content *hcl.BodyContent, server *Server) {
 	l.limits(r, content, 256, false)
 }
 
-// boltPath reads catalog_url; "" after reporting a mistake. A value that is not
-// a bolt URL may be a database's with a password in it, so it is not repeated.
-func (l *loader) boltPath(block *hcl.Block, attr *hcl.Attribute) string {
-	const advice = `Write "bolt://" and a path: "bolt:///var/lib/icefield/catalog.db", or "bolt://catalog.db" beside the configuration file.`
-	url := l.needed(block, attr, "catalog_url", "Say where the mount keeps its registry. "+advice)
+// registry reads catalog_url; the zero Registry after reporting a mistake.
+func (l *loader) registry(block *hcl.Block, attr *hcl.Attribute) Registry {
+	url := l.needed(block, attr, "catalog_url", "Say where the mount keeps its registry. "+registryAdvice)
 	if url == "" {
-		return ""
+		return Registry{}
 	}
-	path, ok := strings.CutPrefix(url, "bolt://")
-	switch {
-	case !ok:
-		l.refuse(attr, "Unknown registry", "A native mount keeps its registry in a bolt file. "+advice)
-	case path == "" || strings.HasSuffix(path, "/") || strings.ContainsAny(path, "?#"):
-		l.refuse(attr, "Invalid registry", "After \"bolt://\" stands the path of a file, and nothing else. "+advice)
-	default:
-		return absolute(dirOf(attr), path)
+	r, err := ParseRegistry(url, dirOf(attr))
+	var bad *BadRegistry
+	if errors.As(err, &bad) {
+		l.refuse(attr, bad.Summary, bad.Error())
 	}
-	return ""
+	return r
 }
 
 const warehouseAdvice = `Write "file:///path", a path alone, which starts at the folder of the configuration file, "s3://bucket/prefix", "gs://bucket/prefix" or "abfss://container@account.dfs.core.windows.net/prefix".`
