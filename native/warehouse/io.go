@@ -8,10 +8,10 @@ import (
 	icebergio "github.com/apache/iceberg-go/io"
 )
 
-// IO is the warehouse as iceberg-go reads manifests from it: Open and Remove,
-// of locations inside it. Any other is refused with a *BadLocation, a file that
-// is not there with fs.ErrNotExist; both arrive in a *fs.PathError. The context
-// ends what it does, as iceberg-go passes none.
+// IO is the warehouse as iceberg-go reads manifests from it: Open and Remove, of
+// files that ConfineFile lets pass. Any other is refused with a *BadLocation, a
+// file that is not there with fs.ErrNotExist; both arrive in a *fs.PathError. The
+// context ends what it does, as iceberg-go passes none.
 func (w *Warehouse) IO(ctx context.Context) icebergio.IO { return confinedIO{ctx, w} }
 
 type confinedIO struct {
@@ -20,7 +20,7 @@ type confinedIO struct {
 }
 
 func (c confinedIO) Open(name string) (icebergio.File, error) {
-	l, err := c.w.Confine(name)
+	l, err := c.w.ConfineFile(name)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
@@ -32,7 +32,7 @@ func (c confinedIO) Open(name string) (icebergio.File, error) {
 }
 
 func (c confinedIO) Remove(name string) error {
-	l, err := c.w.Confine(name)
+	l, err := c.w.ConfineFile(name)
 	if err == nil {
 		err = c.w.files.remove(c.ctx, l)
 	}
