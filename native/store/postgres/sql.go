@@ -94,7 +94,7 @@ func newStatements(schema string) *statements {
 		object:          row("SELECT " + objectColumns + " FROM {objects} WHERE namespace = $1 AND name = $2"),
 		names:           list("{objects}", "SELECT name FROM {objects} WHERE namespace = $1 AND kind = $2 AND name >= $3 AND (name > $3 OR name = '') ORDER BY name LIMIT $4::bigint"),
 		holders: list("{objects}", "SELECT n.path, o.name, "+qualified("o", objectColumns)+" FROM {objects} o JOIN {namespaces} n ON n.key = o.namespace "+
-			"WHERE ((o.folder >= $1 AND o.folder < $2) OR o.folder = $3) AND substring(o.location, 1, $4::bigint::int) = $5 ORDER BY o.location, n.path, o.name LIMIT $6::bigint"),
+			"WHERE ((o.folder >= $1 AND o.folder < $2) OR o.folder = $3) AND substring(o.location, 1, $4::bigint::int) = $5 ORDER BY o.location, o.id LIMIT $6::bigint"),
 		insertObject: st("INSERT INTO {objects} (namespace, name, " + objectColumns + ", folder) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"),
 		swapObject:   st("UPDATE {objects} SET location = $3, previous = $4, generation = $5, updated = $6, folder = $7 WHERE namespace = $1 AND name = $2"),
 		moveObject:   st("UPDATE {objects} SET namespace = $3, name = $4, updated = $5 WHERE namespace = $1 AND name = $2"),
