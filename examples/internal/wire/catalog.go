@@ -60,6 +60,11 @@ func (a *Answer) String() string {
 // Call sends one request. path stands after the prefix and is sent as it is; body is marshalled unless it is nil. It is an
 // error if no answer came or if the answer is not what the protocol allows.
 func (c *Catalog) Call(method, path string, body any) (*Answer, error) {
+	return c.CallWithKey("", method, path, body)
+}
+
+// CallWithKey is Call with an Idempotency-Key; empty for none.
+func (c *Catalog) CallWithKey(key, method, path string, body any) (*Answer, error) {
 	var payload io.Reader
 	if body != nil {
 		encoded, err := json.Marshal(body)
@@ -78,6 +83,9 @@ func (c *Catalog) Call(method, path string, body any) (*Answer, error) {
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
 	}
 	return c.send(request)
 }
@@ -219,6 +227,7 @@ type Table struct {
 		UUID       string            `json:"table-uuid"`
 		Location   string            `json:"location"`
 		Properties map[string]string `json:"properties"`
+		Log        []any             `json:"metadata-log"`
 	} `json:"metadata"`
 	Config map[string]string `json:"config"`
 }
