@@ -21,6 +21,7 @@ func moveChecks() []check {
 		{name: "rename/taken by a view", needs: rename, writes: view, run: (*suite).renameTakenByView},
 		{name: "rename/then the old name again", needs: rename.Union(drop), run: (*suite).renameReuse},
 		{name: "drop/table", needs: drop, run: (*suite).dropTable},
+		{name: "drop/with purge", needs: drop, run: (*suite).dropPurge},
 		{name: "drop/missing", needs: drop, run: (*suite).dropMissing},
 		{name: "drop/view's name", needs: drop, writes: view, run: (*suite).dropView},
 		{name: "drop/then create again", needs: drop, run: (*suite).dropRecreate},
@@ -141,6 +142,25 @@ func (s *suite) dropTable() {
 	s.must(s.b.DropTable(s.ctx, &mounts.DropTableRequest{Table: id}))
 	s.absent(id)
 	s.want(s.b.DropTable(s.ctx, &mounts.DropTableRequest{Table: id}), id, mounts.NoSuchTable)
+	s.unchanged(other, kept)
+}
+
+// dropPurge: what becomes of the files is the backend's affair, and takes its
+// time. The name is free at once, and others are left alone.
+func (s *suite) dropPurge() {
+	id, before := s.fresh()
+	other := s.id("returns", "shop")
+	kept := s.table(other)
+	purge := &mounts.DropTableRequest{Table: id, Purge: true}
+	s.must(s.b.DropTable(s.ctx, purge))
+	s.absent(id)
+	s.want(s.b.DropTable(s.ctx, purge), id, mounts.NoSuchTable)
+	again := s.table(id)
+	if again.MetadataLocation == before.MetadataLocation {
+		s.Error("the new table has the purged one's metadata location")
+	}
+	s.must(s.b.DropTable(s.ctx, purge))
+	s.absent(id)
 	s.unchanged(other, kept)
 }
 
