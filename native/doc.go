@@ -18,8 +18,14 @@
 // leaves cancels nothing, and a result that is not certain is reported as
 // OutcomeUnknown with all files left in place.
 //
-// Metadata files never change, so their bytes are cached by location, and a
-// conditional load is answered from the pointer alone.
+// Metadata files never change while a pointer leads to them, so their bytes are
+// cached by the pointer's value, and a conditional load is answered from the
+// pointer alone.
+//
+// A change that carries an Idempotency-Key is made at most once
+// (Backend.Idempotent): its outcome is written in the transaction that makes it.
+//
+// Whatever a request makes a table or view point to lies inside the warehouse.
 //
 // Views go through the same protocol and share their names with the tables. The
 // metadata files of a view stay when it is replaced or dropped, whatever its
