@@ -73,7 +73,9 @@ func folderOf(location string) []byte {
 // after is the smallest text that is greater than all that begin with prefix;
 // nil if there is none.
 func after(prefix []byte) []byte {
-	prefix = bytes.TrimRight(prefix, "\xff")
+	for len(prefix) > 0 && prefix[len(prefix)-1] == 0xff {
+		prefix = prefix[:len(prefix)-1]
+	}
 	if len(prefix) == 0 {
 		return nil
 	}

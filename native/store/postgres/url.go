@@ -62,7 +62,7 @@ func parse(text string) (target, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		// The library's error repeats the URL.
-		return target{}, &BadURL{`cannot be read. It is written postgres://user:password@host:port/database; in a user's name or a password each of : / ? # [ ] @ % stands as its code, as in "%40" for "@"`}
+		return target{}, &BadURL{`cannot be read; in a user's name or a password each of : / ? # [ ] @ % stands as its code, as %40 for @`}
 	}
 	if u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return target{}, &BadURL{"does not begin with postgres://"}
