@@ -151,3 +151,19 @@ func TestErrorsNameTheirOperationsObject(t *testing.T) {
 		}
 	}
 }
+
+// What a load cannot read, because its metadata file is gone, is there all the
+// same: its name is taken, and it can be dropped.
+func TestAnObjectWhoseMetadataIsLostExists(t *testing.T) {
+	_, b := scripted(func(_ context.Context, req mounts.Request) (mounts.Response, error) {
+		if _, check := req.(*mounts.TableExistsRequest); check {
+			return nil, mounts.NotSupported(req)
+		}
+		return nil, &mounts.Error{Kind: mounts.MetadataMissing, Ident: req.Object()}
+	})
+	w := over(t, b)
+	for _, path := range []string{"/v1/namespaces/a/tables/t", "/v1/namespaces/a/views/v"} {
+		w.do("HEAD", path, "").want(t, 204, "")
+		w.do("GET", path, "").wantError(t, 404, "NotFoundException")
+	}
+}

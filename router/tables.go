@@ -86,7 +86,7 @@ func tableExists(ctx context.Context, x *exchange) error {
 	if errors.Is(err, mounts.UnsupportedOperation) {
 		_, err = x.send(ctx, &mounts.LoadTableRequest{Table: id, Snapshots: mounts.SnapshotsRefs})
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, mounts.MetadataMissing) {
 		return err
 	}
 	x.done()

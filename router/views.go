@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"errors"
 
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/pagination"
@@ -42,13 +43,18 @@ func loadView(ctx context.Context, x *exchange) error {
 	return x.viewed(v)
 }
 
-// viewExists has no backend method of its own: a load answers it.
+// viewExists has no backend method of its own: a load answers it. A view whose
+// metadata file is gone is there.
 func viewExists(ctx context.Context, x *exchange) error {
 	req, err := x.viewRequest()
 	if err != nil {
 		return err
 	}
-	return do(ctx, x, req)
+	if _, err = x.send(ctx, req); err != nil && !errors.Is(err, mounts.MetadataMissing) {
+		return err
+	}
+	x.done()
+	return nil
 }
 
 // viewed answers with a LoadViewResult.
