@@ -90,8 +90,14 @@ func TestAViewsPropertiesSayHowItsFilesAreKept(t *testing.T) {
 	if err != nil || string(content) != string(plain.Metadata) || !strings.HasPrefix(plain.MetadataLocation, folder+"/00001-") {
 		t.Errorf("%s holds %.40q, %v", plain.MetadataLocation, content, err)
 	}
-	_, err = f.ReplaceView(context.Background(), setViewProperties(id, map[string]string{"write.metadata.path": "file:///elsewhere"}))
-	wantError(t, err, mounts.BadRequest, "a.v", "write.metadata.path")
+	for _, key := range []string{"write.metadata.path", "write.data.path"} {
+		_, err = f.ReplaceView(context.Background(), setViewProperties(id, map[string]string{key: "file:///elsewhere"}))
+		wantError(t, err, mounts.BadRequest, "a.v", key)
+		req := createViewRequest(ident("w", "a"))
+		req.Properties = map[string]string{key: "file:///elsewhere"}
+		_, err = f.CreateView(context.Background(), req)
+		wantError(t, err, mounts.BadRequest, "a.w", key)
+	}
 	third := f.replace(&mounts.ReplaceViewRequest{View: id, Updates: []json.RawMessage{
 		json.RawMessage(`{"action":"remove-properties","removals":["write.metadata.path","write.metadata.compression-codec"]}`)}})
 	if filepath.Dir(third.MetadataLocation) != filepath.Dir(created.MetadataLocation) || !strings.HasSuffix(third.MetadataLocation, ".gz.metadata.json") {
