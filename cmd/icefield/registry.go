@@ -7,11 +7,15 @@ import (
 	"github.com/icefield/icefield/cmd/icefield/internal/config"
 	"github.com/icefield/icefield/native/store"
 	"github.com/icefield/icefield/native/store/bolt"
+	"github.com/icefield/icefield/native/store/postgres"
 )
 
 // openRegistry opens the store of a native registry; it is the one place that
 // knows every kind of store.
-func openRegistry(_ context.Context, r config.Registry) (store.Portable, error) {
+func openRegistry(ctx context.Context, r config.Registry) (store.Portable, error) {
+	if r.Postgres != "" {
+		return postgres.Open(ctx, postgres.Config{URL: r.Postgres})
+	}
 	return bolt.Open(r.Bolt)
 }
 

@@ -60,7 +60,11 @@ func (l *loader) names(r, earlier row) bool {
 // warehouses refuses two native mounts that would write into each other's files.
 func (l *loader) warehouses(r, earlier row) {
 	if native := r.Native; native != nil && earlier.Native != nil && native.Registry.Place() != "" && native.Registry.Place() == earlier.Native.Registry.Place() {
-		l.refuse(r.registry, "Shared registry", fmt.Sprintf("The mount %q at %s keeps its registry in the same file. Give each mount a file of its own.", earlier.Name, place(earlier.registry.Range)))
+		same, remedy := "file", "Give each mount a file of its own."
+		if native.Registry.Postgres != "" {
+			same, remedy = "schema of the same database", `Give each mount a schema of its own: "postgres://…/database?schema=name".`
+		}
+		l.refuse(r.registry, "Shared registry", fmt.Sprintf("The mount %q at %s keeps its registry in the same %s. %s", earlier.Name, place(earlier.registry.Range), same, remedy))
 	}
 	if r.warehouseOK && earlier.warehouseOK && overlap(r.Native.Warehouse, earlier.Native.Warehouse) {
 		l.refuse(r.warehouse, "Overlapping warehouses", fmt.Sprintf("This warehouse and that of the mount %q at %s lie one inside the other, so each mount would govern the other's files. Give them places side by side.",

@@ -1,7 +1,7 @@
 mount "a" {
   backend            = "native"
   owner              = "acme"
-  catalog_url        = "postgres://icefield:hunter2@db/prod"
+  catalog_url        = "mysql://icefield:hunter2@db/prod"
   warehouse_location = "hdfs://lake/warehouse"
 }
 
