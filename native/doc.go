@@ -31,11 +31,28 @@
 // metadata files of a view stay when it is replaced or dropped, whatever its
 // properties say, so it can be registered again.
 //
-// It does not delete data: a drop forgets the pointer, and a drop that asks for
-// a purge is refused. It plans no scans and hands out no credentials.
+// A drop forgets the pointer, and files stay. One that asks for a purge also
+// records a job, in the same transaction, and the job deletes the files in the
+// background (package jobs): those that the metadata leads to and that lie inside
+// the table's own location. What holds for it:
+//
+//   - It is answered at once; from then on nothing can be registered from the
+//     metadata files that are being deleted.
+//   - It is refused, and nothing is dropped, if another table or view has its
+//     pointer inside the location or on the same file: nobody could tell the
+//     files apart. So is one of a table with the property icefield.protected.
+//     Dropped without purge, such a table leaves its files.
+//   - Files that another table took over without the registry's knowledge, as
+//     add_files does, are deleted if they lie inside the location.
+//   - A table whose property gc.enabled is not true keeps its data and delete
+//     files, and only its metadata is deleted, as in Iceberg's Java catalogs.
+//   - A table whose metadata file is lost is dropped, and nothing is deleted.
+//
+// It plans no scans and hands out no credentials.
 //
 // Where what is kept: package store; where files lie and which locations are
-// allowed: package warehouse; how metadata changes: package commit.
+// allowed: package warehouse; how metadata changes: package commit; what is done
+// in the background: package jobs.
 //
 // Layer: above store, warehouse and mounts/commit; known only to cmd.
 package native

@@ -16,6 +16,7 @@ import os
 import re
 import sys
 import threading
+import time
 import uuid
 
 import pyarrow as pa
@@ -542,6 +543,32 @@ def names_change_hands(catalog):
     assert catalog.list_tables(("life", "names")) == []
 
 
+def purged(catalog):
+    """A purge takes the table's files, and of no other table; the catalog may take its time."""
+    gone, kept = ("life", "gone"), ("life", "kept")
+    for name in (gone, kept):
+        catalog.create_table(name, ORDERS).append(orders((1, "eu", 1)))
+        catalog.load_table(name).append(orders((2, "us", 2)))
+    files = {name: files_of(catalog.load_table(name).location()) for name in (gone, kept)}
+    assert len(files[gone]) >= 8, files[gone]  # 2 data files, 2 manifests, 2 lists, metadata
+    catalog.purge_table(gone)
+    assert not catalog.table_exists(gone)
+    expect.raises(NoSuchTableError, lambda: catalog.purge_table(gone))
+    deadline = time.monotonic() + 30
+    while left := [path for path in files[gone] if os.path.exists(path)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.01)
+    assert all(os.path.exists(path) for path in files[kept]), files[kept]
+    assert ids(catalog.load_table(kept).scan()) == [1, 2]
+    catalog.create_table(gone, ORDERS)  # the name is free
+    catalog.purge_table(gone)
+
+
+def files_of(location):
+    folder = location.removeprefix("file://").removeprefix("file:")
+    return [os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names if not name.endswith(".crc")]
+
+
 def writers_race(catalog):
     """Concurrent appends: each commit is retried by the client, none is lost and none applied twice."""
     name = ("life", "raced_rows")
@@ -610,6 +637,7 @@ STEPS = [
     refs_and_time_travel,
     staged_create,
     names_change_hands,
+    purged,
     writers_race,
     everything_goes,
 ]
