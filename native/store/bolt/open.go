@@ -66,10 +66,24 @@ func (s *Store) loadFence() error {
 	})
 }
 
+// InUseError is a file that another process, or another Store of this one, holds.
+type InUseError struct {
+	Path string
+	err  error
+}
+
+// Error implements error.
+func (e *InUseError) Error() string {
+	return fmt.Sprintf("bolt: the registry file %s is in use by another process; stop that one, or give this one a file of its own (several replicas need a postgres registry): %v", e.Path, e.err)
+}
+
+// Unwrap is the lock's error.
+func (e *InUseError) Unwrap() error { return e.err }
+
 func openError(path string, err error) error {
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("bolt: the registry file %s is in use by another process; stop that one, or give this one a file of its own (several replicas need a postgres registry): %w", path, err)
+		return &InUseError{Path: path, err: err}
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrChecksum):
 		return fmt.Errorf("bolt: %s is not a registry file, or is damaged; name another file, or restore it from a backup: %w", path, err)
 	}

@@ -104,7 +104,7 @@ func testFencedDestination(t *testing.T, p store.Portable) {
 		setFence(t, p, before, f)
 		fenced(t, "an Update", p.Update(t.Context(), nothing), f)
 		fenced(t, "a View", p.View(t.Context(), nothing), f)
-	fenced(t, "a View that reads", p.View(t.Context(), func(tx store.Tx) error { return second(tx.Namespace(ns("a"))) }), f)
+		fenced(t, "a View that reads", p.View(t.Context(), func(tx store.Tx) error { return second(tx.Namespace(ns("a"))) }), f)
 	}
 	setFence(t, p, f, nil)
 	view(t, p, func(tx store.Tx) error { return second(tx.Namespace(ns("a"))) })
