@@ -90,6 +90,61 @@ func BenchmarkSwap(b *testing.B) {
 	}
 }
 
+// BenchmarkSwapShared swaps one pointer from all writers.
+func BenchmarkSwapShared(b *testing.B) {
+	for _, writers := range []int{8, 64} {
+		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
+			s := opened(b, Config{})
+			fill(b, s, 1)
+			b.ResetTimer()
+			var group sync.WaitGroup
+			for w := range writers {
+				group.Go(func() {
+					for i := w; i < b.N; i += writers {
+						if err := swapTo(s, table("t0"), location(w, i)); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			group.Wait()
+		})
+	}
+}
+
+// BenchmarkDurable is what the database makes of as many sessions as the pool
+// has, each of which adds one small row a transaction, in one round trip: the
+// rate to compare BenchmarkSwap with.
+func BenchmarkDurable(b *testing.B) {
+	for _, writers := range []int{1, 8, 16} {
+		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
+			s := opened(b, Config{})
+			pgtest.Shared(b).ExecIn(b, s.pool.Config().ConnString(), "CREATE TABLE durable (n bigint, v bytea)")
+			insert := newStatement("INSERT INTO durable (n, v) VALUES ($1, $2)")
+			var group sync.WaitGroup
+			b.ResetTimer()
+			for w := range writers {
+				group.Go(func() {
+					conn, err := s.acquire(context.Background())
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					defer s.release(context.Background(), conn)
+					for i := w; i < b.N; i += writers {
+						if _, err := s.roundTrip(context.Background(), conn.PgConn, insert.with(number(int64(i)), text(location(w, i)))); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			group.Wait()
+		})
+	}
+}
+
 // BenchmarkLoad reads one pointer, which is all that a warm loadTable costs here.
 func BenchmarkLoad(b *testing.B) {
 	s := opened(b, Config{})

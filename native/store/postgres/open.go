@@ -34,7 +34,7 @@ type Config struct {
 	Resolve time.Duration
 }
 
-type limits struct{ acquire, patience, statement, lock, resolve time.Duration }
+type limits struct{ acquire, patience, statement, lock, resolve, grace time.Duration }
 
 func (c Config) limits() limits {
 	or := func(d, def time.Duration) time.Duration {
@@ -44,11 +44,11 @@ func (c Config) limits() limits {
 		return d
 	}
 	return limits{or(c.Acquire, 5*time.Second), or(c.Patience, 5*time.Second), or(c.Statement, 10*time.Second), or(c.Lock, 5*time.Second),
-		or(c.Resolve, 10*time.Second)}
+		or(c.Resolve, 10*time.Second), 5 * time.Second}
 }
 
 // roundTrip is longer than anything that the server itself would end.
-func (l limits) roundTrip() time.Duration { return l.statement + l.lock + 5*time.Second }
+func (l limits) roundTrip() time.Duration { return l.statement + l.lock + l.grace }
 
 // Store is a registry in one schema of a database. It implements store.Portable.
 type Store struct {
