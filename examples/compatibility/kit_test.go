@@ -12,6 +12,7 @@ import (
 
 	"github.com/icefield/icefield/examples/internal/launch"
 	"github.com/icefield/icefield/examples/internal/peers"
+	"github.com/icefield/icefield/native/store/postgres/pgtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(launch.Main(m)) }
@@ -37,7 +38,7 @@ type exception struct {
 func exceptions() map[string]exception {
 	const (
 		empty  = "an Iceberg REST catalog has no namespace with an empty name: its route would be the list of namespaces"
-		beyond = "switched off in the kit, whose own server cannot do it; run by TestKitBeyondItsOwnServer"
+		beyond = "switched off in the kit, whose own server cannot do it; run by beyondTheKit"
 	)
 	return map[string]exception{
 		tableClass + ".createAndDropEmptyNamespace":         {peers.KitUnrun, empty},
@@ -52,58 +53,66 @@ func exceptions() map[string]exception {
 		tableClass + ".testTableNameWithSlash":               {peers.KitUnrun, beyond},
 		tableClass + ".createTableInUniqueLocation":          {peers.KitUnrun, beyond},
 
-		movedFile: {peers.KitFailed, "metadata is kept in memory; run without that by TestKitWithAMetadataFileThatIsGone"},
+		movedFile: {peers.KitFailed, "metadata is kept in memory; run without that by fileIsGone"},
 	}
 }
 
-// registries is a fresh registry of each kind, as a mount's catalog_url.
-func registries() map[string]func(*testing.T) string {
-	return map[string]func(*testing.T) string{
-		"bolt": func(t *testing.T) string { return "bolt://" + filepath.Join(t.TempDir(), "kit.db") },
-	}
-}
-
-func onEach(t *testing.T, run func(t *testing.T, registry string)) {
-	for name, open := range registries() {
-		t.Run(name, func(t *testing.T) { run(t, open(t)) })
+// registries is how to get fresh registries of each kind, as a mount's catalog_url.
+func registries() map[string]func(*testing.T) func(*testing.T) string {
+	return map[string]func(*testing.T) func(*testing.T) string{
+		"bolt": func(*testing.T) func(*testing.T) string {
+			return func(t *testing.T) string { return "bolt://" + filepath.Join(t.TempDir(), "kit.db") }
+		},
+		"postgres": func(t *testing.T) func(*testing.T) string {
+			cluster := pgtest.Start(t)
+			return func(t *testing.T) string { return cluster.NewDatabase(t) }
+		},
 	}
 }
 
 func TestCompatibilityKit(t *testing.T) {
-	onEach(t, func(t *testing.T, registry string) {
-		tests := kit(startKit(t, registry), "RESTCompatibilityKitSuite").Run(t)
-		for class, want := range map[string]int{tableClass: tableTests, viewClass: viewTests} {
-			got := 0
-			for name := range tests {
-				if strings.HasPrefix(name, class+".") {
-					got++
-				}
-			}
-			if got != want {
-				t.Errorf("%d tests of %s, and the kit has %d", got, class, want)
+	for name, open := range registries() {
+		t.Run(name, func(t *testing.T) {
+			fresh := open(t)
+			t.Run("whole", func(t *testing.T) { whole(t, fresh(t)) })
+			t.Run("a metadata file that is gone", func(t *testing.T) { fileIsGone(t, fresh(t)) })
+			t.Run("beyond its own server", func(t *testing.T) { beyondTheKit(t, fresh(t)) })
+		})
+	}
+}
+
+// whole runs the suite.
+func whole(t *testing.T, registry string) {
+	tests := kit(startKit(t, registry), "RESTCompatibilityKitSuite").Run(t)
+	for class, want := range map[string]int{tableClass: tableTests, viewClass: viewTests} {
+		got := 0
+		for name := range tests {
+			if strings.HasPrefix(name, class+".") {
+				got++
 			}
 		}
-		holds(t, tests, exceptions())
-	})
+		if got != want {
+			t.Errorf("%d tests of %s, and the kit has %d", got, class, want)
+		}
+	}
+	holds(t, tests, exceptions())
 }
 
-func TestKitWithAMetadataFileThatIsGone(t *testing.T) {
-	onEach(t, func(t *testing.T, registry string) {
-		run := kit(startKit(t, registry, "KIT_METADATA_CACHE=0"), strings.ReplaceAll(movedFile, ".", "#")+"(java.nio.file.Path)")
-		run.Properties["rest-table-cache.max-entries"] = "0"
-		run.Properties["rest-table-cache.expire-after-write-ms"] = "1" // what is one too many is forgotten in the background
-		passes(t, run, 1)
-	})
+// fileIsGone runs the test for which no metadata may be kept in memory, at either end.
+func fileIsGone(t *testing.T, registry string) {
+	run := kit(startKit(t, registry, "KIT_METADATA_CACHE=0"), strings.ReplaceAll(movedFile, ".", "#")+"(java.nio.file.Path)")
+	run.Properties["rest-table-cache.max-entries"] = "0"
+	run.Properties["rest-table-cache.expire-after-write-ms"] = "1" // what is one too many is forgotten in the background
+	passes(t, run, 1)
 }
 
-func TestKitBeyondItsOwnServer(t *testing.T) {
-	onEach(t, func(t *testing.T, registry string) {
-		run := kit(startKit(t, registry),
-			"BeyondTheKit#testListNestedNamespaces", "BeyondTheKit#testDropNamespaceWithNestedNamespace",
-			"BeyondTheKit#testNamespaceWithSlash", "BeyondTheKit#testTableNameWithSlash", "BeyondTheKit#createTableInUniqueLocation")
-		run.Source = "BeyondTheKit.java"
-		passes(t, run, 5)
-	})
+// beyondTheKit runs what the kit has and leaves out.
+func beyondTheKit(t *testing.T, registry string) {
+	run := kit(startKit(t, registry),
+		"BeyondTheKit#testListNestedNamespaces", "BeyondTheKit#testDropNamespaceWithNestedNamespace",
+		"BeyondTheKit#testNamespaceWithSlash", "BeyondTheKit#testTableNameWithSlash", "BeyondTheKit#createTableInUniqueLocation")
+	run.Source = "BeyondTheKit.java"
+	passes(t, run, 5)
 }
 
 // startKit runs kit.hcl over a registry and returns the server's URL.
