@@ -58,7 +58,11 @@ func TestAListedFolderCanBeRemovedWhole(t *testing.T) {
 	each(t, func(t *testing.T, w *Warehouse) {
 		ctx := context.Background()
 		names := []string{"t/a b", "t/x/100%/y", "t/x/é+%20"}
-		for i := range 1205 {
+		count := 70 // more than go at a time; of S3, more than one batch
+		if w.Root().scheme == "s3" {
+			count = 1205
+		}
+		for i := range count {
 			names = append(names, fmt.Sprintf("t/data/%d/f%d", i%7, i))
 		}
 		for _, name := range append(names, "t2/stays") {
