@@ -79,7 +79,7 @@ func TestAnEmptyConfigIsNotTheEmbeddedCatalog(t *testing.T) {
 func TestHelpIsASuccess(t *testing.T) {
 	code, stdout, _ := cli(t)
 	assert.Equal(t, exitOK, code)
-	for _, command := range []string{"serve", "check", "mounts", "demo", "version"} {
+	for _, command := range []string{"serve", "check", "mounts", "migrate", "demo", "version"} {
 		assert.Contains(t, stdout, "\n  "+command)
 		code, help, _ := cli(t, command, "--help")
 		assert.Equal(t, exitOK, code)

@@ -24,8 +24,8 @@ type moveReport struct {
 	Resumed bool    `json:"resumed"`
 	Seconds float64 `json:"seconds"`
 
-	rate    int64
-	written string
+	rate int64
+	to   registryArg
 }
 
 // registryCounts is how many records of each kind a registry holds.
@@ -47,7 +47,7 @@ func newMoveReport(from, to registryArg, r migrate.Result, took time.Duration) *
 	return &moveReport{
 		From: from.place(), To: to.place(), Migration: r.Migration.String(), Counts: countsOf(r.Counts),
 		Digest: "sha256:" + hex.EncodeToString(r.Digest[:]), Already: r.Already, Resumed: r.Resumed, Seconds: took.Seconds(),
-		rate: int64(float64(r.Counts.Total()) / max(took.Seconds(), 1e-6)), written: to.written,
+		rate: int64(float64(r.Counts.Total()) / max(took.Seconds(), 1e-6)), to: to,
 	}
 }
 
@@ -84,8 +84,11 @@ What is left to do:
 
 // catalogURL is what to write into the configuration.
 func (r *moveReport) catalogURL() string {
-	if name, ok := strings.CutPrefix(r.written, "env:"); ok {
+	if name, ok := strings.CutPrefix(r.to.written, "env:"); ok {
 		return fmt.Sprintf("env(%q)", name)
+	}
+	if r.to.Postgres != "" { // the user is missing here
+		return "the URL that you gave as --to"
 	}
 	return fmt.Sprintf("%q", r.To)
 }
