@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -117,13 +118,17 @@ func (s *Store) page(ctx context.Context, part int, key []byte, limit int) (rows
 		}
 		calls = []call{s.sql.jobsFrom.with(key, count(past), count(want))}
 	}
+	before := []call{s.sql.beginView.with()}
+	if s.advisory {
+		before = append(before, s.sql.plain.with())
+	}
 	err = s.with(ctx, func(conn session) (bool, error) {
-		answers, err := s.roundTrip(ctx, conn.PgConn, calls...)
+		answers, err := s.roundTrip(ctx, conn.PgConn, slices.Concat(before, calls, []call{s.sql.commit.with()})...)
 		if err != nil {
 			return false, err
 		}
 		rows = nil
-		for _, a := range answers {
+		for _, a := range answers[len(before) : len(before)+len(calls)] {
 			rows = append(rows, a.rows...)
 		}
 		rows = rows[:min(len(rows), want)]

@@ -36,6 +36,7 @@ type statements struct {
 	mark, pruneMarks, marked, logged            statement
 	waitFor, terminate                          statement
 	counts, clear, insertRoot                   statement
+	plain                                       statement
 	namespacesFrom, objectsIn, objectsFrom      statement
 	commitsFrom, receiptsFrom, jobsFrom         statement
 	importNamespace, importObject, importCommit statement
@@ -90,9 +91,11 @@ func newStatements(schema string) *statements {
 		holdNamespace:   st("SELECT 1 FROM {namespaces} WHERE key = $1 FOR NO KEY UPDATE NOWAIT"),
 		seizeNamespace:  st("SELECT 1 FROM {namespaces} WHERE key = $1 FOR UPDATE NOWAIT"),
 		deleteNamespace: st("DELETE FROM {namespaces} WHERE key = $1"),
-		occupied:        st("SELECT EXISTS (SELECT 1 FROM {namespaces} WHERE parent = $1) OR EXISTS (SELECT 1 FROM {objects} WHERE namespace = $1)"),
-		object:          row("SELECT " + objectColumns + " FROM {objects} WHERE namespace = $1 AND name = $2"),
-		names:           list("{objects}", "SELECT name FROM {objects} WHERE namespace = $1 AND kind = $2 AND name >= $3 AND (name > $3 OR name = '') ORDER BY name LIMIT $4::bigint"),
+		// The order makes it a seek, also where one namespace holds nearly everything.
+		occupied: st("SELECT (SELECT name FROM {namespaces} WHERE parent = $1 ORDER BY name LIMIT 1) IS NOT NULL " +
+			"OR (SELECT name FROM {objects} WHERE namespace = $1 ORDER BY name LIMIT 1) IS NOT NULL"),
+		object: row("SELECT " + objectColumns + " FROM {objects} WHERE namespace = $1 AND name = $2"),
+		names:  list("{objects}", "SELECT name FROM {objects} WHERE namespace = $1 AND kind = $2 AND name >= $3 AND (name > $3 OR name = '') ORDER BY name LIMIT $4::bigint"),
 		holders: list("{objects}", "SELECT n.path, o.name, "+qualified("o", objectColumns)+" FROM {objects} o JOIN {namespaces} n ON n.key = o.namespace "+
 			"WHERE ((o.folder >= $1 AND o.folder < $2) OR o.folder = $3) AND substring(o.location, 1, $4::bigint::int) = $5 ORDER BY o.location, o.id LIMIT $6::bigint"),
 		insertObject: st("INSERT INTO {objects} (namespace, name, " + objectColumns + ", folder) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"),
@@ -106,7 +109,7 @@ func newStatements(schema string) *statements {
 		receipt:       row("SELECT " + receiptColumns + " FROM {receipts} WHERE key = $1"),
 		deleteExpired: st("DELETE FROM {receipts} WHERE key = $1 AND expires <= $2"),
 		insertReceipt: st("INSERT INTO {receipts} (key, " + receiptColumns + ") VALUES ($1, $2, $3, $4, $5)"),
-		pruneReceipts: st("DELETE FROM {receipts} WHERE key IN (SELECT key FROM {receipts} WHERE expires <= $1 ORDER BY expires LIMIT $2::bigint FOR UPDATE SKIP LOCKED)"),
+		pruneReceipts: st("DELETE FROM {receipts} WHERE key = ANY (ARRAY(SELECT key FROM {receipts} WHERE expires <= $1 ORDER BY expires LIMIT $2::bigint FOR UPDATE SKIP LOCKED))"),
 
 		job: row("SELECT " + jobColumns + " FROM {jobs} WHERE id = $1"),
 		dueJob: read("SELECT "+jobColumns+" FROM {jobs} WHERE state < 3 AND not_before <= $1 AND (lease = '' OR leased_until <= $1) ORDER BY id LIMIT 1",
@@ -114,7 +117,7 @@ func newStatements(schema string) *statements {
 		jobs:      list("{jobs}", "SELECT "+jobColumns+" FROM {jobs} WHERE id < $1 ORDER BY id DESC LIMIT $2::bigint"),
 		insertJob: st("INSERT INTO {jobs} (" + jobColumns + ") VALUES (" + places(20) + ")"),
 		putJob:    st("UPDATE {jobs} SET (" + jobColumns + ") = (" + places(20) + ") WHERE id = $1"),
-		pruneJobs: st("DELETE FROM {jobs} WHERE id IN (SELECT id FROM {jobs} WHERE state >= 3 AND updated < $1 ORDER BY updated LIMIT $2::bigint FOR UPDATE SKIP LOCKED)"),
+		pruneJobs: st("DELETE FROM {jobs} WHERE id = ANY (ARRAY(SELECT id FROM {jobs} WHERE state >= 3 AND updated < $1 ORDER BY updated LIMIT $2::bigint FOR UPDATE SKIP LOCKED))"),
 
 		mark:       st("INSERT INTO {outcomes} (transaction, time) VALUES ($1, $2)"),
 		pruneMarks: st("DELETE FROM {outcomes} WHERE time < $1"),
@@ -130,6 +133,8 @@ func newStatements(schema string) *statements {
 		insertRoot: st("INSERT INTO {namespaces} (key, path, name, id, owner, property_names, property_values, created, updated) " +
 			"VALUES ($1, $2, '', $3, '', $4, $4, 0, 0) ON CONFLICT DO NOTHING"),
 
+		// A compiler of plans takes longer than a page.
+		plain: st("SELECT set_config('jit', 'off', true)"),
 		namespacesFrom: st("SELECT path, " + namespaceColumns + " FROM {namespaces} WHERE substring(path, 1, 1024) >= substring($1::bytea, 1, 1024) AND path > $1 " +
 			"ORDER BY substring(path, 1, 1024), path LIMIT $2::bigint"),
 		// The rest of one namespace, then those of the ones that follow.

@@ -57,44 +57,34 @@ func (s *Store) roundTrip(ctx context.Context, conn *pgconn.PgConn, calls ...cal
 			err = fmt.Errorf("%w: %w", errSilent, err)
 		}
 	}()
-	prepared, _ := conn.CustomData()[preparedKey].(map[string]bool)
-	if prepared == nil {
-		prepared = map[string]bool{}
-		conn.CustomData()[preparedKey] = prepared
-	}
-	unnamed := s.unnamed.Load()
-	var fresh []bool
-	for i, c := range calls {
+	prepared := preparedOn(conn)
+	fresh := map[string]*pgconn.StatementDescription{}
+	for _, c := range calls {
 		switch {
-		case unnamed:
+		case s.unnamed.Load():
 			pipeline.SendQueryParams(c.text, c.args, nil, binaryFormat, binaryFormat)
-			fresh = append(fresh, false)
-			continue
-		case prepared[c.name]:
-			fresh = append(fresh, false)
+		case prepared[c.name] != nil:
+			pipeline.SendQueryStatement(prepared[c.name], c.args, binaryFormat, binaryFormat)
 		default:
-			// A statement twice in one round trip is prepared once.
-			first := true
-			for j, earlier := range calls[:i] {
-				first = first && (!fresh[j] || earlier.name != c.name)
-			}
-			if fresh = append(fresh, first); first {
+			// A statement twice in one round trip is prepared once. Without a
+			// description the driver asks for one.
+			if fresh[c.name] == nil {
+				fresh[c.name] = &pgconn.StatementDescription{Name: c.name}
 				pipeline.SendPrepare(c.name, c.text, nil)
 			}
+			pipeline.SendQueryStatement(fresh[c.name], c.args, binaryFormat, binaryFormat)
 		}
-		pipeline.SendQueryPrepared(c.name, c.args, binaryFormat, binaryFormat)
 	}
 	if err := pipeline.Sync(); err != nil {
 		return nil, err
 	}
-	for i, c := range calls {
-		if fresh[i] {
-			if _, err := pipeline.GetResults(); err != nil {
-				return answers, err
-			}
-			prepared[c.name] = true
-		}
+	for _, c := range calls {
 		results, err := pipeline.GetResults()
+		if described, ok := results.(*pgconn.StatementDescription); ok {
+			described.Name = c.name
+			prepared[c.name] = described
+			results, err = pipeline.GetResults()
+		}
 		if err != nil {
 			return answers, err
 		}
@@ -109,6 +99,16 @@ func (s *Store) roundTrip(ctx context.Context, conn *pgconn.PgConn, calls ...cal
 		answers = append(answers, answer{rows: read.Rows, affected: read.CommandTag.RowsAffected(), tag: read.CommandTag.String()})
 	}
 	return answers, nil
+}
+
+// preparedOn is what was prepared on a connection, by name.
+func preparedOn(conn *pgconn.PgConn) map[string]*pgconn.StatementDescription {
+	prepared, ok := conn.CustomData()[preparedKey].(map[string]*pgconn.StatementDescription)
+	if !ok {
+		prepared = map[string]*pgconn.StatementDescription{}
+		conn.CustomData()[preparedKey] = prepared
+	}
+	return prepared
 }
 
 // errSilent is a server that did not answer within the time that its own
