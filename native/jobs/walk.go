@@ -74,7 +74,7 @@ func (w *walk) statistics(ctx context.Context) error {
 func (w *walk) metadata(ctx context.Context) error {
 	files := newSeen(maxFiles)
 	for _, entry := range w.table.MetadataLog {
-		if l, err := w.Storage.ConfineFile(entry.File); err == nil && same(l, w.file) || !files.first(entry.File) {
+		if !files.first(entry.File) {
 			continue
 		}
 		if err := w.name(ctx, fileName{path: entry.File}); err != nil {

@@ -38,22 +38,27 @@ type Layout struct {
 	Updates []any
 
 	t         testing.TB
+	write     func(location string, content []byte) error
 	listed    []iceberg.ManifestFile
 	snapshots []any
 	made      int64
 	began     int64 // in milliseconds
 }
 
-// New begins a table at a location; its folders are made.
+// New begins a table at a location of the file system; its folders are made.
 func New(t testing.TB, location string) *Layout {
 	t.Helper()
-	l := &Layout{Location: location, t: t, began: time.Now().UnixMilli()}
 	for _, folder := range []string{"data", "metadata"} {
 		if err := os.MkdirAll(Path(location+"/"+folder), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return l
+	return NewOn(t, location, func(location string, content []byte) error { return os.WriteFile(Path(location), content, 0o644) })
+}
+
+// NewOn begins a table at any location, whose files are written by a function.
+func NewOn(t testing.TB, location string, write func(location string, content []byte) error) *Layout {
+	return &Layout{Location: location, t: t, write: write, began: time.Now().UnixMilli()}
 }
 
 // Path is the path of a file: location.
@@ -67,9 +72,7 @@ func Schema() *iceberg.Schema {
 func (l *Layout) put(name string, content []byte) string {
 	l.t.Helper()
 	location := l.Location + "/" + name
-	if err := os.WriteFile(Path(location), content, 0o644); err != nil {
-		l.t.Fatal(err)
-	}
+	l.check(l.write(location, content))
 	return location
 }
 
