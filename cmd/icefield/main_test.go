@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 }
 
 // cli runs a command to its end.
-func cli(t *testing.T, args ...string) (code int, stdout, stderr string) {
+func cli(t testing.TB, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code = run(t.Context(), args, &out, &errs)

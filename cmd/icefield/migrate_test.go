@@ -60,17 +60,28 @@ func boltWith(t testing.TB, tables int) (path string) {
 
 // send makes a request with a JSON body and returns the status and the error's
 // message.
-func send(t *testing.T, client *http.Client, method, url, body string) (int, string) {
+func send(t *testing.T, method, url, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	status, message, err := trySend(t.Context(), method, url, body)
 	require.NoError(t, err)
+	return status, message
+}
+
+// trySend is send for goroutines, which must not end the test.
+func trySend(ctx context.Context, method, url, body string) (int, string, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := client.Do(req)
-	require.NoError(t, err)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
 	defer resp.Body.Close()
 	var answer struct{ Error struct{ Message string } }
 	_ = json.NewDecoder(resp.Body).Decode(&answer) // a success says something else, or nothing
-	return resp.StatusCode, answer.Error.Message
+	return resp.StatusCode, answer.Error.Message, nil
 }
 
 func TestAMovedRegistryIsServedFromItsNewPlaceAndRefusedAtTheOld(t *testing.T) {
@@ -78,7 +89,7 @@ func TestAMovedRegistryIsServedFromItsNewPlaceAndRefusedAtTheOld(t *testing.T) {
 	cfg := load(t, dir, nativeText("prod", "old"))
 	s, _ := started(t, cfg)
 	for i := range 3 {
-		status, message := send(t, http.DefaultClient, http.MethodPost, s.url()+"/v1/prod/namespaces", fmt.Sprintf(`{"namespace":["n%d"]}`, i))
+		status, message := send(t, http.MethodPost, s.url()+"/v1/prod/namespaces", fmt.Sprintf(`{"namespace":["n%d"]}`, i))
 		require.Equal(t, http.StatusOK, status, message)
 	}
 	from, to := "bolt://"+filepath.Join(dir, "old.db"), "bolt://"+filepath.Join(dir, "new.db")
@@ -108,7 +119,7 @@ func TestAMovedRegistryIsServedFromItsNewPlaceAndRefusedAtTheOld(t *testing.T) {
 	status, body := get(t, http.DefaultClient, s.url()+"/v1/prod/namespaces")
 	assert.Equal(t, http.StatusOK, status)
 	assert.Len(t, body["namespaces"], 3)
-	status, message := send(t, http.DefaultClient, http.MethodPost, s.url()+"/v1/prod/namespaces", `{"namespace":["later"]}`)
+	status, message := send(t, http.MethodPost, s.url()+"/v1/prod/namespaces", `{"namespace":["later"]}`)
 	assert.Equal(t, http.StatusOK, status, message)
 	require.NoError(t, s.close())
 
@@ -236,7 +247,7 @@ func TestAnInterruptedMoveSaysHowToGoOnAndHowToGiveUp(t *testing.T) {
 	s, log := started(t, cfg)
 	code, _ := get(t, http.DefaultClient, s.url()+"/v1/prod/namespaces")
 	assert.Equal(t, http.StatusOK, code)
-	code, message := send(t, http.DefaultClient, http.MethodPost, s.url()+"/v1/prod/namespaces", `{"namespace":["n"]}`)
+	code, message := send(t, http.MethodPost, s.url()+"/v1/prod/namespaces", `{"namespace":["n"]}`)
 	assert.Equal(t, http.StatusServiceUnavailable, code)
 	assert.Contains(t, message, "is being moved to another store")
 	assert.Contains(t, log.String(), "this registry can be read only")
