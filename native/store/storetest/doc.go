@@ -11,6 +11,9 @@
 // swap and its log, who holds a pointer, receipts, jobs, transactions that fail
 // or panic beside others that do not, concurrent writers, and that everything
 // acknowledged is there after a reopen.
+// RunPortable does the same for a store that can be fenced, exported and filled,
+// and RunReplicas for one that several processes use at once.
+//
 // What only one store has (a file lock, a migration) is tested by that store.
 //
 // Layer: above store, imported by tests only.
