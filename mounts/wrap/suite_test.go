@@ -73,6 +73,13 @@ func TestFaultMatrixOverTheStack(t *testing.T) {
 	}
 }
 
+func TestNoCommitIsLostOrDoubledByTheStack(t *testing.T) {
+	mounttest.LostCommits(t, func(testing.TB) mounts.Backend { return memory.New(memory.Options{}) }, mounttest.Matrix{
+		Build: func(t testing.TB, inner mounts.Backend) mounts.Backend { return stacked(t, inner, Options{}).Tree },
+		Names: func(n mounts.Namespace) mounts.Namespace { return append(prod[:1:1], n...) },
+	})
+}
+
 // TestFaultMatrixThroughTokens: sealing leaves everything but cursors alone.
 func TestFaultMatrixThroughTokens(t *testing.T) {
 	ring, err := pagination.NewKeyring([]byte("secret"), map[string][]byte{"prod": nil})

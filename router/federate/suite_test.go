@@ -67,3 +67,10 @@ func TestFaultsInsideAMountArriveAsTheyAre(t *testing.T) {
 		Names: func(inner mounts.Namespace) mounts.Namespace { return append(mounts.Namespace{"prod"}, inner...) },
 	}.Run(t)
 }
+
+func TestNoCommitIsLostOrDoubledOnItsWayIntoAMount(t *testing.T) {
+	mounttest.LostCommits(t, func(testing.TB) mounts.Backend { return whole() }, mounttest.Matrix{
+		Build: func(t testing.TB, inner mounts.Backend) mounts.Backend { return stacked(t, inner) },
+		Names: func(inner mounts.Namespace) mounts.Namespace { return append(mounts.Namespace{"prod"}, inner...) },
+	})
+}
