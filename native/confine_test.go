@@ -194,6 +194,7 @@ func TestALocationThatAnotherReplicaRegisteredAnewIsReadAnew(t *testing.T) {
 	defer other.Close()
 	path := filepath.Join(f.dir, "v1.metadata.json")
 	f.table(ident("source", "a"))
+	known := `"none"`
 	for i, overwrite := range []bool{false, true, true} {
 		origin := fmt.Sprint("origin", i)
 		doc := f.commit(setProperties(ident("source", "a"), map[string]string{"origin": origin})).Metadata
@@ -204,7 +205,11 @@ func TestALocationThatAnotherReplicaRegisteredAnewIsReadAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		ours := f.load(id)
-		theirs, err := other.LoadTable(ctx, &mounts.LoadTableRequest{Table: id})
+		theirs, err := other.LoadTable(ctx, &mounts.LoadTableRequest{Table: id, IfNoneMatch: known})
+		if err == nil && theirs.NotModified {
+			t.Fatalf("%s: a client is told that nothing changed", origin)
+		}
+		known = ours.ETag
 		if err != nil || properties(t, theirs.Metadata)["origin"] != origin || properties(t, ours.Metadata)["origin"] != origin || ours.ETag != theirs.ETag {
 			t.Errorf("%s: ours %v, theirs %v, %v", origin, properties(t, ours.Metadata), properties(t, theirs.Metadata), err)
 		}

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -469,5 +470,35 @@ func TestAChangeThatOutlivesItsTimeoutIsRemembered(t *testing.T) {
 	for range 2 {
 		_, err := mounts.Invoke(keyedBy("l", missing), mount.Mount().Tree, missing)
 		wantError(t, err, mounts.NoSuchTable, "prod.a.x", "Table does not exist: prod.a.x")
+	}
+}
+
+// Through a mount's stack requests and answers have other names, and the outcome
+// has the registry's own.
+func TestKeysAreHonouredThroughAMountsStackInItsNames(t *testing.T) {
+	f := newRemembering(t)
+	mount := wrap.Stack(f.served, wrap.Options{Name: "prod"})
+	for _, own := range changesOf(f) {
+		req, err := mounts.MapRequest(own, func(n mounts.Namespace) (mounts.Namespace, error) { return append(mounts.Namespace{"prod"}, n...), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if view, ok := req.(*mounts.CreateViewRequest); ok {
+			view.ViewVersion = bytes.Replace(view.ViewVersion, []byte(`["a"]`), []byte(`["prod","a"]`), 1)
+		}
+		key := uuid.NewString()
+		first, err := mounts.Invoke(keyedBy(key, req), mount.Mount().Tree, req)
+		if err != nil {
+			t.Fatalf("%s: %v", req.Op(), err)
+		}
+		f.inner.update = func(context.Context, func() error) error {
+			t.Errorf("%s: the change is made again", req.Op())
+			return store.ErrUnavailable
+		}
+		again, err := mounts.Invoke(keyedBy(key, req), mount.Mount().Tree, req)
+		if err != nil || string(marshal(t, first)) != string(marshal(t, again)) {
+			t.Errorf("%s: answered %s, then %s, %v", req.Op(), marshal(t, first), marshal(t, again), err)
+		}
+		f.inner.update = nil
 	}
 }

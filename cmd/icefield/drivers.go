@@ -59,12 +59,12 @@ func openNative(ctx context.Context, m config.Mount, around surroundings) (mount
 	}
 	backend, err := native.Open(ctx, native.Config{
 		Store: store, Warehouse: m.Native.Warehouse, Storage: m.Native.Storage, MetadataCache: m.Native.MetadataCache,
-		ReadOnly: m.ReadOnly, Logger: around.logger,
+		KeyLifetime: m.Native.KeyLifetime, ReadOnly: m.ReadOnly, Logger: around.logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	return backend, nil
+	return backend.Idempotent(), nil
 }
 
 func openRest(ctx context.Context, m config.Mount, around surroundings) (mounts.Backend, error) {

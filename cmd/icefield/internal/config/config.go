@@ -84,6 +84,8 @@ type Native struct {
 	Storage map[string]string
 	// MetadataCache is in bytes; 0 is off.
 	MetadataCache int64
+	// KeyLifetime is how long a client's Idempotency-Key is honoured; 0 is never.
+	KeyLifetime time.Duration
 }
 
 // Rest holds the settings of a mount of a remote REST catalog.

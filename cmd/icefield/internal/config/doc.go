@@ -40,9 +40,12 @@
 //	  read_only = false
 //	  required  = true              # false: the server starts without it and keeps trying
 //
-//	  catalog_url        = "bolt:///var/lib/icefield/root.db"
+//	  catalog_url        = "bolt:///var/lib/icefield/root.db" # or env("DATABASE_URL") for postgres://…, see below
 //	  warehouse_location = "s3://lake/warehouse" # or a file, gs or abfss location
 //	  metadata_cache     = "256MiB" # "0" is off
+//	  # How long a change that is sent again under its Idempotency-Key is answered
+//	  # as before, from a minute to a day; "0s" is off.
+//	  idempotency_lifetime = "30m"
 //	  storage = {                   # optional; how to reach the warehouse, see below
 //	    "s3.region" = "eu-central-1"
 //	  }
@@ -85,6 +88,14 @@
 // times its size: what a hostile remote can take is about 3 × in_flight ×
 // response. Lower them for a remote that is not trusted that far.
 //
+// A native mount keeps its registry in a bolt file, for one process, or in a
+// PostgreSQL database, for any number of replicas:
+// "postgres://user@host:5432/database?sslmode=verify-full", with the parameters of
+// package native/store/postgres, among them pool_max_conns=16 (connections of one
+// server) and schema=icefield (several registries can share a database). The
+// password stands in a variable with the whole URL (catalog_url = env("…")), in
+// PGPASSWORD, or in a password file (passfile=…), not in the configuration.
+//
 // Storage holds Iceberg's FileIO properties for the warehouse's kind: those of
 // warehouse.Properties, s3.* and client.region for S3, gcs.* for Google Cloud
 // Storage (gs://bucket/prefix), adls.* for Azure
@@ -98,8 +109,8 @@
 // names are there. Relative paths (file("…"), *_file, bolt://, file warehouses,
 // unix sockets) start at the folder of the file they stand in.
 //
-// Secret values never become part of a Config, except the server's own secret,
-// and never of a report, not even where somebody wrote one into the file.
+// Secret values never become part of a Config, except the server's own secret and
+// what storage and catalog_url get from elsewhere, and never of a report, not even where somebody wrote one into the file.
 //
 // It wires nothing: what a Config means is the command's business. Layer: part
 // of cmd/icefield; of this module it imports what says which

@@ -19,7 +19,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 var environment = Options{LookupEnv: func(name string) (string, bool) {
 	value, ok := map[string]string{
 		"LONG": "a secret that is long enough hunter2", "SHORT": "hunter2", "EMPTY": "", "TOKEN": "hunter2",
-		"SECRET_URL": "https://admin:hunter2@c.partner.example",
+		"SECRET_URL": "https://admin:hunter2@c.partner.example", "HOST": "db",
+		"DATABASE": "postgres://icefield:hunter2@db/prod", "BROKEN_DATABASE": "postgres://icefield:hunter2@db:port/prod",
 	}[name]
 	return value, ok
 }}
@@ -118,9 +119,9 @@ func TestEverySettingArrives(t *testing.T) {
 	usual := Breaker{Failures: 5, OpenFor: 15 * time.Second}
 	assert.Equal(t, []Mount{
 		{Name: "/", ViewName: "base", Kind: "native", Request: 20 * time.Second, Breaker: usual, InFlight: 256,
-			Native: &Native{Registry: Registry{Bolt: "/srv/root.db"}, Warehouse: "file:///srv/root", MetadataCache: 256 << 20}},
+			Native: &Native{Registry: Registry{Bolt: "/srv/root.db"}, Warehouse: "file:///srv/root", MetadataCache: 256 << 20, KeyLifetime: 30 * time.Minute}},
 		{Name: "prod", ViewName: "prod", Kind: "native", Owner: "acme", Required: true, ReadOnly: true, Request: 20 * time.Second, Breaker: usual, InFlight: 8,
-			Native: &Native{Registry: Registry{Bolt: "/srv/prod.db"}, Warehouse: "s3://prod-bucket/warehouse",
+			Native: &Native{Registry: Registry{Bolt: "/srv/prod.db"}, Warehouse: "s3://prod-bucket/warehouse", KeyLifetime: time.Hour,
 				Storage: map[string]string{"s3.region": "eu-central-1", "s3.secret-access-key": "a secret that is long enough hunter2"}}},
 		{Name: "partner", ViewName: "partner", Kind: "rest", Owner: "acme", ReadOnly: true, Request: 10 * time.Second,
 			Breaker: Breaker{Failures: 3, OpenFor: 90 * time.Second}, InFlight: 64,

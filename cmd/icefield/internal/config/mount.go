@@ -37,7 +37,7 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{KindNative, []string{"catalog_url", "warehouse_location", "storage", "metadata_cache"}, nil, (*loader).native},
+		{KindNative, []string{"catalog_url", "warehouse_location", "storage", "metadata_cache", "idempotency_lifetime"}, nil, (*loader).native},
 		{KindRest, []string{"catalog_url", "warehouse", "token_env"}, []hcl.BlockHeaderSchema{{Type: "auth", LabelNames: []string{"kind"}}}, (*loader).rest},
 	}
 }

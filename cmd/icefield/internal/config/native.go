@@ -3,12 +3,14 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/icefield/icefield/native"
 	"github.com/icefield/icefield/native/warehouse"
 )
 
@@ -26,14 +28,31 @@ func (l *loader) native(r *row, content *hcl.BodyContent, server *Server) {
 	}
 	n.Storage = l.storage(a["storage"], n.Warehouse)
 	n.MetadataCache = l.size(a["metadata_cache"], 256<<20, 0, 64<<30)
+	n.KeyLifetime = l.keyLifetime(a["idempotency_lifetime"])
 	l.timeouts(r, content, server, 20*time.Second, false)
 	l.limits(r, content, 256, false)
+}
+
+// keyLifetime reads idempotency_lifetime. Clients repeat a change for minutes, so
+// a promise for seconds would be broken when it counts.
+func (l *loader) keyLifetime(attr *hcl.Attribute) time.Duration {
+	const shortest, longest = time.Minute, 24 * time.Hour
+	d := l.duration(attr, native.DefaultKeyLifetime, math.MinInt64, math.MaxInt64)
+	if d != 0 && (d < shortest || d > longest) {
+		l.refuse(attr, "Out of bounds", fmt.Sprintf(`%s must be from %s to %s, or "0s": then keys are not honoured.`, attr.Name, durationText(shortest), durationText(longest)))
+	}
+	return d
 }
 
 // registry reads catalog_url; the zero Registry after reporting a mistake.
 func (l *loader) registry(block *hcl.Block, attr *hcl.Attribute) Registry {
 	url := l.needed(block, attr, "catalog_url", "Say where the mount keeps its registry. "+registryAdvice)
 	if url == "" {
+		return Registry{}
+	}
+	if strings.HasPrefix(url, "postgres") && l.passwordIn(attr, url) {
+		l.hide(attr)
+		l.refuse(attr, "Secret in the configuration", `The database's password is written here. Put the URL into an environment variable and write catalog_url = env("NAME"), or leave the password out and put it into PGPASSWORD or a password file (passfile=…).`)
 		return Registry{}
 	}
 	r, err := ParseRegistry(url, dirOf(attr))

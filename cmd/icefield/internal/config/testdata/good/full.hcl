@@ -22,6 +22,7 @@ mount "prod" {
   owner              = "acme"
   read_only          = true
   metadata_cache     = "0"
+  idempotency_lifetime = "1h"
   storage = {
     "s3.region"            = "eu-central-1"
     "s3.secret-access-key" = env("LONG")
