@@ -13,7 +13,7 @@ const kills = 50
 // what 16 clients do, and checks that everything that they were told fits one order of changes, each made once.
 func TestServerThatIsKilledAgainAndAgainBehavesLikeOneThatNeverDied(t *testing.T) {
 	server, address := start(t)
-	load := history.Start(t, history.Config{Servers: []string{address}, Writers: 16, Seed: 1})
+	load := history.Start(t, history.Config{Servers: []string{address}, Writers: 16, Keys: true, Seed: 1})
 	random := rand.New(rand.NewPCG(1, 2))
 	for range kills {
 		load.Await(t, 10+random.Int64N(60))
