@@ -32,7 +32,7 @@ def run(tour):
             kept = files(other)
             tour.do(f"DROP TABLE {catalog}.sales.purged PURGE")
             tour.refused("TABLE_OR_VIEW_NOT_FOUND", "SELECT * FROM lake.sales.purged")
-            eventually(lambda: not files(folder), f"no file is left in {folder}")
+            eventually(lambda: not files(folder), lambda: f"these are left: {sorted(files(folder))}")
             assert files(other) == kept
             tour.check("SELECT count(*) FROM lake.sales.beside", (29,))
             tour.do("CREATE TABLE lake.sales.purged (id INT) USING iceberg")  # the name is free at once

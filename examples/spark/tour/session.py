@@ -7,6 +7,7 @@ import time
 import urllib.parse
 
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 
@@ -37,6 +38,7 @@ class Tour:
             builder = builder.config(key, value)
         self.spark = builder.getOrCreate()
         self.spark.sparkContext.setLogLevel("ERROR")
+        PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")  # of statements that are meant to fail
         self.steps = 0
 
     @contextlib.contextmanager
@@ -114,9 +116,9 @@ def files(folder):
     return {os.path.join(place, name) for place, _, names in os.walk(folder) for name in names}
 
 
-def eventually(condition, what):
+def eventually(condition, said):
     """What the server does in the background is done soon."""
     end = time.monotonic() + 60
     while not condition():
-        assert time.monotonic() < end, f"after a minute, still not: {what}"
+        assert time.monotonic() < end, f"after a minute, {said()}"
         time.sleep(0.05)
