@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/native/jobs"
 	"github.com/icefield/icefield/native/jobs/jobstest"
 	"github.com/icefield/icefield/native/store"
 )
@@ -288,7 +289,8 @@ func TestPurgeCountsOnTheNewestMetadata(t *testing.T) {
 		// Another replica's commit, which no gate of this one holds up.
 		other := *f.Backend
 		other.gate = newGate()
-		table, err := other.CommitTable(ctx, setProperties(id, map[string]string{"k": "v"}))
+		table, err := other.CommitTable(ctx, &mounts.CommitTableRequest{Table: id, Updates: []json.RawMessage{
+			json.RawMessage(`{"action":"set-location","location":"file://` + f.dir + `/moved"}`)}})
 		if err != nil {
 			t.Error(err)
 			return next()
@@ -303,7 +305,7 @@ func TestPurgeCountsOnTheNewestMetadata(t *testing.T) {
 	if err := f.inner.View(context.Background(), func(tx store.Tx) (err error) { all, err = tx.Jobs(uuid.Nil, 10); return err }); err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 1 || all[0].Location != newest || newest == "" {
+	if len(all) != 1 || all[0].Location != newest || newest == "" || jobs.ReadProgress(all[0].Progress).Location != "file://"+f.dir+"/moved" {
 		t.Errorf("the job begins at %+v, the newest metadata is %s", all, newest)
 	}
 }
