@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -135,16 +136,25 @@ func (b *Backend) RegisterTable(ctx context.Context, req *mounts.RegisterTableRe
 	if err != nil {
 		return nil, err
 	}
-	metadata, ok := b.files[req.MetadataLocation]
+	registered, err := b.registered(req, req.MetadataLocation, commit.Inspect)
+	if err != nil {
+		return nil, err
+	}
+	s.tables.put(req.Name, registered)
+	return answer(registered), nil
+}
+
+// registered is what a document of Options.Files makes, if inspect takes it. The
+// lock must be held.
+func (b *Backend) registered(req mounts.Request, location string, inspect func(json.RawMessage) (*commit.Summary, error)) (*object, error) {
+	metadata, ok := b.files[location]
 	if !ok {
 		return nil, fail(req, mounts.MetadataMissing, req.Object(), nil)
 	}
-	if _, err := commit.Inspect(metadata); err != nil {
+	if _, err := inspect(metadata); err != nil {
 		return nil, about(req, req.Object(), err)
 	}
-	registered := &object{metadata: metadata, location: req.MetadataLocation}
-	s.tables.put(req.Name, registered)
-	return answer(registered), nil
+	return &object{metadata: metadata, location: location}, nil
 }
 
 // UnregisterTable implements mounts.Backend.

@@ -74,14 +74,10 @@ func (b *Backend) RegisterView(ctx context.Context, req *mounts.RegisterViewRequ
 	if err != nil {
 		return nil, err
 	}
-	metadata, ok := b.files[req.MetadataLocation]
-	if !ok {
-		return nil, fail(req, mounts.MetadataMissing, req.Object(), nil)
+	registered, err := b.registered(req, req.MetadataLocation, commit.InspectView)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := commit.InspectView(metadata); err != nil {
-		return nil, about(req, req.Object(), err)
-	}
-	registered := &object{metadata: metadata, location: req.MetadataLocation}
 	s.views.put(req.Name, registered)
 	return answerView(registered), nil
 }
