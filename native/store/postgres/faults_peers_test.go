@@ -316,3 +316,40 @@ func TestStatementsThatAPoolerLostAreDoneWithout(t *testing.T) {
 	}
 	checkLog(t, s, table("t0"), 2)
 }
+
+// The first ones wait for the database, which may be restarting; those that come
+// later are not kept waiting; and when it is back all are served again.
+func TestADatabaseThatStaysAwayIsToldSoon(t *testing.T) {
+	const patience = 2 * time.Second
+	p, s, direct := behind(t, Config{Patience: patience})
+	fill(t, direct, 1)
+	read := func() error {
+		return s.View(context.Background(), func(tx store.Tx) error { _, err := tx.Object(table("t0")); return err })
+	}
+	if err := read(); err != nil {
+		t.Fatal(err)
+	}
+	p.refuse(true)
+	p.arm(beforeIt, 1<<30, s.sql.object.view.name, "SELECT", "BEGIN", s.sql.begin.name, "ping")
+	begin := time.Now()
+	if err := read(); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("the first one: %v", err)
+	}
+	first := time.Since(begin)
+	begin = time.Now()
+	for range 3 {
+		for what, err := range map[string]error{"read": read(), "write": swapTo(s, table("t0"), "x")} {
+			if !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("a later %s: %v", what, err)
+			}
+		}
+	}
+	if later := time.Since(begin) / 6; first < patience || later > patience/2 {
+		t.Errorf("the first one waited %v, later ones %v each", first, later)
+	}
+	p.refuse(false)
+	p.arm(pass, 0)
+	if err := read(); err != nil {
+		t.Errorf("when it is back: %v", err)
+	}
+}

@@ -65,6 +65,7 @@ type Store struct {
 	unnamed atomic.Bool
 	// trips counts round trips, marks the transactions that left a mark.
 	trips, marks atomic.Int64
+	outage       outage
 
 	mu      sync.Mutex
 	closed  bool

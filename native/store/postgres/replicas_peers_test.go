@@ -276,3 +276,48 @@ func TestReplicasThatStartAtOnceMakeOneSchema(t *testing.T) {
 		t.Errorf("another schema holds %+v (%v)", c, err)
 	}
 }
+
+// Each writer reads two pointers and moves one of them to the number of all moves
+// so far: if what was read could change before the commit, two would write the
+// same number.
+func TestWhatAnUpdateReadStaysUntilItsCommit(t *testing.T) {
+	const writers, each = 4, 20
+	s := replicas(t, pgtest.Shared(t).NewDatabase(t), 2, Config{})
+	fill(t, s[0], 2)
+	var group sync.WaitGroup
+	for w := range writers {
+		group.Go(func() {
+			for range each {
+				if err := s[w%2].Update(context.Background(), func(tx store.Tx) error {
+					var both [2]store.Object
+					sum := uint64(0)
+					for i, name := range []string{"t0", "t1"} {
+						o, err := tx.Object(table(name))
+						if err != nil {
+							return err
+						}
+						both[i], sum = o, sum+o.Generation
+					}
+					mine := both[w/2]
+					_, err := tx.Swap(mine.Identifier(), mine.Location, fmt.Sprint("move ", sum), store.By{})
+					return err
+				}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	seen := map[string]bool{}
+	for _, name := range []string{"t0", "t1"} {
+		for _, c := range checkLog(t, s[0], table(name), -1) {
+			if c.Generation > 1 && seen[c.To] {
+				t.Errorf("two were %q", c.To)
+			}
+			seen[c.To] = true
+		}
+	}
+	if len(seen) != writers*each+1 {
+		t.Errorf("%d different moves, want %d", len(seen)-1, writers*each)
+	}
+}

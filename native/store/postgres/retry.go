@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -13,14 +14,45 @@ import (
 // maxRuns bounds how often a closure is run again after lost races.
 const maxRuns = 60
 
+// minLosses is how often a transaction tries to reach a database that others
+// could not reach for long: connections that broke meanwhile may be in the pool.
+const minLosses = 3
+
+// outage is since when the database cannot be reached, by whichever transaction:
+// the first ones wait for it to come back, those that come when it was away for
+// long are told so soon.
+type outage struct {
+	mu          sync.Mutex
+	since, last time.Time
+}
+
+// lasts notes a failure and says how long there was nothing else. After a time
+// without any failure, and so without anybody who tried, it begins anew.
+func (o *outage) lasts(forgotten time.Duration) time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := time.Now()
+	if o.since.IsZero() || now.Sub(o.last) > forgotten {
+		o.since = now
+	}
+	o.last = now
+	return now.Sub(o.since)
+}
+
+// over notes an answer.
+func (o *outage) over() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.since = time.Time{}
+}
+
 // attempt is one run of a transaction. final says that err, or nil, is the
 // answer; else nothing was done, and fateOf(err) says what next.
 type attempt func(careful bool) (final bool, err error)
 
 // try runs a transaction until it has an answer.
 func (s *Store) try(ctx context.Context, run attempt) error {
-	looking, runs := false, 0
-	var brokenSince time.Time
+	looking, runs, losses := false, 0, 0
 	for pause := 0; ; runs++ {
 		final, err := run(looking)
 		if final {
@@ -30,9 +62,6 @@ func (s *Store) try(ctx context.Context, run attempt) error {
 			return done
 		}
 		fate := fateOf(err)
-		if fate != broken {
-			brokenSince = time.Time{}
-		}
 		var wait time.Duration
 		switch {
 		case errors.Is(err, errNoRoom):
@@ -47,10 +76,11 @@ func (s *Store) try(ctx context.Context, run attempt) error {
 			pause++
 			wait = time.Millisecond << min(pause, 7)
 		case fate == broken:
-			if brokenSince.IsZero() {
-				brokenSince, pause = time.Now(), 0
+			if losses == 0 {
+				pause = 0
 			}
-			if time.Since(brokenSince) > s.limits.patience {
+			losses++
+			if down := s.outage.lasts(s.limits.patience); down > s.limits.patience && losses >= minLosses {
 				return s.unavailable("the database could not be reached for "+s.limits.patience.String(), err)
 			}
 			pause++

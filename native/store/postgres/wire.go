@@ -98,6 +98,7 @@ func (s *Store) roundTrip(ctx context.Context, conn *pgconn.PgConn, calls ...cal
 		}
 		answers = append(answers, answer{rows: read.Rows, affected: read.CommandTag.RowsAffected(), tag: read.CommandTag.String()})
 	}
+	s.outage.over()
 	return answers, nil
 }
 
