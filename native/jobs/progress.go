@@ -39,6 +39,9 @@ type Progress struct {
 	// Before is what the phases before this one met: where an attempt begins that
 	// does the phase again.
 	Before Counts `json:"before"`
+	// Last says that nothing is left but the current metadata file, which is
+	// counted already and may be gone as well.
+	Last bool `json:"last,omitempty"`
 	// Note says what there is to know of a purge that is done.
 	Note string `json:"note,omitempty"`
 }

@@ -112,12 +112,11 @@ func (w *walk) open(ctx context.Context) error {
 	w.file = file
 	doc, err := w.Read(ctx, file)
 	switch {
-	case errors.Is(err, warehouse.ErrMissing) && w.saved.Phase == PhaseMetadata:
+	case errors.Is(err, warehouse.ErrMissing) && w.saved.Last:
 		// It goes last, so an earlier attempt got as far as this.
 		if w.place, err = w.Storage.Confine(w.saved.Location); err != nil {
-			return w.give(ctx, w.saved.Note)
+			return err // it was written from a Location
 		}
-		w.now.Deleted = w.now.Found - w.now.Skipped
 		return w.end(ctx)
 	case errors.Is(err, warehouse.ErrMissing) && w.saved.Phase == "":
 		return w.give(ctx, "the table's metadata file was lost before the drop, so its files could not be found; nothing was deleted")
@@ -165,10 +164,12 @@ func (w *walk) end(ctx context.Context) error {
 
 // note adds to what there is to know.
 func (w *walk) note(text string) {
-	if w.now.Note != "" && !strings.Contains(w.now.Note, text) {
-		text = w.now.Note + "; " + text
+	switch {
+	case w.now.Note == "":
+		w.now.Note = text
+	case !strings.Contains(w.now.Note, text):
+		w.now.Note += "; " + text
 	}
-	w.now.Note = text
 }
 
 // unreachable is the error of storage that did not do what it was asked.

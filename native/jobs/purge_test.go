@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/icefield/icefield/native/jobs/jobstest"
 	"github.com/icefield/icefield/native/store"
 	"github.com/icefield/icefield/native/warehouse"
@@ -128,6 +130,11 @@ func TestPurgeIsResumedFromAnyPoint(t *testing.T) {
 		if want := int64(2100 + 3 + 4 + 2 + 1); p.Found != want || p.Deleted != want || job.Attempts != 2 {
 			t.Errorf("stop %d: found %d and deleted %d in %d attempts, want %d in 2", stop, p.Found, p.Deleted, job.Attempts, want)
 		}
+		// Settled, and then begun once more, as after a kill before that was recorded.
+		again := y.again(id)
+		if again.Found != p.Found || again.Deleted != p.Deleted {
+			t.Errorf("stop %d: begun once more it says %+v", stop, again)
+		}
 		if seen.Found > p.Found || seen.Deleted > p.Deleted {
 			t.Errorf("stop %d: it said more before: %+v", stop, seen)
 		}
@@ -139,6 +146,13 @@ func TestPurgeIsResumedFromAnyPoint(t *testing.T) {
 	if removals < 6 {
 		t.Errorf("only %d removals", removals)
 	}
+}
+
+// again begins a job that is done once more, as when its end was not recorded.
+func (y *yard) again(id uuid.UUID) Progress {
+	y.Helper()
+	change(y, y.store, id, func(j *store.Job) { j.State = store.JobWaiting })
+	return wantDone(y, y.attempt(context.Background(), id))
 }
 
 // TestPurgeResumesAfterItsMetadataWent: the process ended between the removal of
@@ -165,8 +179,9 @@ func TestPurgeResumesAfterItsMetadataWent(t *testing.T) {
 	}
 	y.storage.remove = nil
 	p := wantDone(t, y.attempt(context.Background(), id))
-	if p.Note != "" {
-		t.Errorf("it notes %q", p.Note)
+	// Data 3, manifest, list, metadata.
+	if p.Note != "" || p.Found != 6 {
+		t.Errorf("%+v", p)
 	}
 	y.wantTree(map[string]string{"ns/": ""})
 }
@@ -286,6 +301,46 @@ func TestPurgeLeavesTheDataOfATableThatSharesIt(t *testing.T) {
 	}
 }
 
+// TestPurgeWhoseMetadataSomebodyElseDeletesIsNotDone: nobody knows what is left.
+func TestPurgeWhoseMetadataSomebodyElseDeletesIsNotDone(t *testing.T) {
+	y := newYard(t)
+	table := y.table("ns/t")
+	table.Append(jobstest.Snapshot{Manifests: 1, Files: 3})
+	y.write("ns/t/metadata/00000-old.metadata.json", "{}")
+	file := table.Finish(map[string]any{"metadata-log": []any{map[string]any{"timestamp-ms": 1, "metadata-file": table.Location + "/metadata/00000-old.metadata.json"}}})
+	for stop := 1; stop <= 3; stop++ { // before manifests, the list, and the old metadata file
+		id := record(t, y.store, KindPurge, file)
+		ctx, clear := y.stopAfter(stop)
+		y.attempt(ctx, id)
+		clear()
+		content, err := os.ReadFile(jobstest.Path(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(jobstest.Path(file)); err != nil {
+			t.Fatal(err)
+		}
+		j := y.attempt(context.Background(), id)
+		if j.State != store.JobWaiting || !strings.Contains(j.LastError, "went away in the middle") {
+			t.Errorf("stop %d: %s: %s", stop, j.State, j.LastError)
+		}
+		change(t, y.store, id, func(j *store.Job) { j.State = store.JobFailed })
+		if err := os.WriteFile(jobstest.Path(file), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPurgeNotesEachThingOnce(t *testing.T) {
+	w := &walk{}
+	for _, text := range []string{"first", "second", "first", "second"} {
+		w.note(text)
+	}
+	if w.now.Note != "first; second" {
+		t.Errorf("%q", w.now.Note)
+	}
+}
+
 func TestPurgeOfATableWithoutSnapshotsTakesItsMetadata(t *testing.T) {
 	y := newYard(t)
 	p := wantDone(t, y.attempt(context.Background(), record(t, y.store, KindPurge, y.table("ns/t").Finish(nil))))
@@ -364,7 +419,7 @@ func TestPurgeSaysHowFarItIsAfterEveryBatch(t *testing.T) {
 	}
 	wantDone(t, y.attempt(context.Background(), id))
 	want := []string{"running data 0", "running data 1000", "running data 2000",
-		"running manifests 3000", "running manifest-lists 3003", "running metadata 3004"}
+		"running manifests 3000", "running manifest-lists 3003", "running metadata 3005"}
 	if fmt.Sprint(said) != fmt.Sprint(want) {
 		t.Errorf("said\n%v\nwant\n%v", said, want)
 	}

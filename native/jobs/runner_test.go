@@ -108,6 +108,10 @@ func TestTwoReplicasNeverWorkOnOneJob(t *testing.T) {
 		}
 		for _, id := range ids {
 			until(t, s, id, store.JobDone, 2*time.Hour)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, id := range ids {
 			if times[id] != 1 {
 				t.Errorf("%s was begun %d times", id, times[id])
 			}

@@ -84,9 +84,25 @@ func (w *walk) metadata(ctx context.Context) error {
 	if err := w.flush(ctx); err != nil {
 		return err
 	}
-	w.take(w.file, 0)
-	return w.flush(ctx)
+	w.now.Found++
+	if !w.inside(w.file) {
+		w.now.Skipped++
+		return nil
+	}
+	w.now.Deleted++
+	w.now.Last = true
+	if err := w.say(ctx); err != nil {
+		return err
+	}
+	if _, err := w.Storage.RemoveAll(ctx, []warehouse.Location{w.file}); err != nil {
+		return unreachable(ctx, "the metadata file "+w.file.String()+" cannot be deleted", err)
+	}
+	w.deleted.Add(1)
+	return nil
 }
+
+// inside reports whether a file lies inside the table's own location.
+func (w *walk) inside(l warehouse.Location) bool { return l.Within(w.place) && !same(l, w.place) }
 
 // eachManifest calls visit once for each manifest of all snapshots.
 func (w *walk) eachManifest(ctx context.Context, visit func(fileName) error) error {
@@ -174,7 +190,7 @@ func (w *walk) name(ctx context.Context, f fileName) error {
 // take puts a file into the batch, unless it lies outside the table's location.
 func (w *walk) take(l warehouse.Location, size int64) {
 	w.now.Found++
-	if !l.Within(w.place) || same(l, w.place) {
+	if !w.inside(l) {
 		w.now.Skipped++
 		return
 	}
