@@ -135,7 +135,10 @@ var errLost = errors.New("native: another replica answered this request")
 
 // update runs f in a store transaction, as store.Update does, and remembers in
 // the same one, under the request's Idempotency-Key if it has any, what f
-// returns. Every change runs through it. f may run again.
+// returns. Every change runs through it, and succeeds in it once a request. f may
+// run again. An outcome over store.MaxOutcome is not remembered: the change,
+// sent again, is worked on again, which for the few that can be so large (a
+// staged create, the properties of a namespace) makes nothing twice.
 func (b *Backend) update(ctx context.Context, f func(tx store.Tx) (outcome, error)) error {
 	c := claimFrom(ctx)
 	err := b.store.Update(ctx, func(tx store.Tx) error {

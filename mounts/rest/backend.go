@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
@@ -45,6 +46,10 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 // offered when it was opened, less everything but reads, with the existence
 // checks that a load answers.
 func (b *Backend) Capabilities() capabilities.Set { return b.settings.can }
+
+// KeyLifetime implements mounts.Backend: keys are for changes, and none of those
+// is forwarded.
+func (b *Backend) KeyLifetime() time.Duration { return 0 }
 
 // Health implements mounts.Backend by asking for the remote's /v1/config. A
 // remote that sent us to another address is asked there, for one namespace:
