@@ -1,6 +1,8 @@
 # A native catalog for Iceberg's REST compatibility kit
 #
-# The kit puts some of its tables into folders directly below /tmp, so that this is the warehouse here. Run it by hand with
+# The kit is run against the mount as a catalog of its own (warehouse "kit"), and against the tree in which it lies underneath
+# (warehouse "icefield", the server's name). Some of the kit's tables are in folders directly below /tmp, so that this is the
+# mount's warehouse. Run it by hand with
 #
 #     icefield serve --config examples/compatibility/kit.hcl
 #
@@ -10,7 +12,8 @@ server {
   listen = env("KIT_LISTEN", "127.0.0.1:8181")
 }
 
-mount "kit" {
+mount "/" {
+  name               = "kit"
   backend            = "native"
   catalog_url        = env("KIT_REGISTRY", "bolt://data/kit.db")
   warehouse_location = "file:///tmp"

@@ -74,7 +74,8 @@ func TestCompatibilityKit(t *testing.T) {
 	for name, open := range registries() {
 		t.Run(name, func(t *testing.T) {
 			fresh := open(t)
-			t.Run("whole", func(t *testing.T) { whole(t, fresh(t)) })
+			t.Run("whole", func(t *testing.T) { whole(t, fresh(t), "kit") })
+			t.Run("whole, in the tree", func(t *testing.T) { whole(t, fresh(t), "icefield") })
 			t.Run("a metadata file that is gone", func(t *testing.T) { fileIsGone(t, fresh(t)) })
 			t.Run("beyond its own server", func(t *testing.T) { beyondTheKit(t, fresh(t)) })
 		})
@@ -82,8 +83,10 @@ func TestCompatibilityKit(t *testing.T) {
 }
 
 // whole runs the suite.
-func whole(t *testing.T, registry string) {
-	tests := kit(startKit(t, registry), "RESTCompatibilityKitSuite").Run(t)
+func whole(t *testing.T, registry, warehouse string) {
+	run := kit(startKit(t, registry), "RESTCompatibilityKitSuite")
+	run.Warehouse = warehouse
+	tests := run.Run(t)
 	for class, want := range map[string]int{tableClass: tableTests, viewClass: viewTests} {
 		got := 0
 		for name := range tests {
