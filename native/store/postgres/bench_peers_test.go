@@ -169,3 +169,32 @@ func BenchmarkLoad(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPage reads a page of 100 names in namespaces of two sizes.
+func BenchmarkPage(b *testing.B) {
+	s := opened(b, Config{})
+	for _, size := range []int{1_000, 1_000_000} {
+		name := fmt.Sprint("n", size)
+		if err := createNamespace(s, name); err != nil {
+			b.Fatal(err)
+		}
+		pgtest.Shared(b).ExecIn(b, s.pool.Config().ConnString(), `INSERT INTO icefield.objects (namespace, name, kind, id, location, previous, generation, created, updated, folder)
+			SELECT $1, convert_to(lpad(i::text, 7, '0'), 'UTF8'), 1, gen_random_uuid(), 'l', '', 1, 0, 0, '' FROM generate_series(1, $2::bigint) i`, keyOf(mounts.Namespace{name}), size)
+	}
+	pgtest.Shared(b).ExecIn(b, s.pool.Config().ConnString(), "ANALYZE")
+	for _, size := range []int{1_000, 1_000_000} {
+		b.Run(fmt.Sprintf("of=%d", size), func(b *testing.B) {
+			for i := range b.N {
+				if err := s.View(context.Background(), func(tx store.Tx) error {
+					names, err := tx.Names(mounts.Namespace{fmt.Sprint("n", size)}, store.Table, fmt.Sprintf("%07d", i*1000%size), 100)
+					if err == nil && len(names) != 100 {
+						err = fmt.Errorf("a page of %d", len(names))
+					}
+					return err
+				}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -104,6 +104,9 @@ func (s *Store) look(ctx context.Context, transaction uuid.UUID, p *proof) fateO
 		case err == nil && s.advisory:
 			return aborted
 		case err == nil || !isCode(err, "55P03"):
+			if err != nil && fateOf(err) == renamed {
+				s.unnamed.Store(true)
+			}
 			return unknown
 		}
 		s.finish(ctx, conn)

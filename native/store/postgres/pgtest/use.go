@@ -83,7 +83,7 @@ func (c *Cluster) Exec(t testing.TB, sql string, args ...any) {
 // ExecIn runs a statement in the database of a URL.
 func (c *Cluster) ExecIn(t testing.TB, url, sql string, args ...any) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
