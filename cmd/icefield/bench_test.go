@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,9 +16,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/icefield/icefield/cmd/icefield/internal/config"
+	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/mounttest"
+	"github.com/icefield/icefield/native/store"
+	"github.com/icefield/icefield/native/store/bolt"
 )
 
 // The benchmarks of one request over loopback, through everything that a
@@ -205,6 +212,73 @@ func BenchmarkRequestNativeLoadTableNotModified(b *testing.B) {
 	}
 	resp.Body.Close()
 	request(b, front, "/v1/namespaces/prod%1Fshop/tables/orders", "304", 0, "If-None-Match: "+resp.Header.Get("ETag"))
+}
+
+// BenchmarkRequestNativeLoadTableCold reads the metadata file each time.
+func BenchmarkRequestNativeLoadTableCold(b *testing.B) {
+	front := benchServer(b, strings.Replace(nativeMount(b, "prod"), "{\n", "{\n metadata_cache = \"0\"\n", 1))
+	nativeTable(b, front)
+	request(b, front, "/v1/namespaces/prod%1Fshop/tables/orders", "200", benchmarkMetadata-1<<10)
+}
+
+// BenchmarkRequestListHundredOf lists a page of 100 tables from the middle of a
+// namespace.
+func BenchmarkRequestListHundredOf(b *testing.B) {
+	for _, tables := range []int{1_000, 1_000_000} {
+		b.Run(strconv.Itoa(tables), func(b *testing.B) {
+			mount := nativeMount(b, "prod")
+			_, path, _ := strings.Cut(mount, "bolt://")
+			path, _, _ = strings.Cut(path, `"`)
+			fillTables(b, path, tables)
+			front := benchServer(b, mount)
+			token, listing := "", front+"/v1/namespaces/prod%1Fbig/tables?pageSize=100&pageToken="
+			for range 5 {
+				resp, err := http.Get(listing + url.QueryEscape(token))
+				if err != nil {
+					b.Fatal(err)
+				}
+				var page struct {
+					Next string `json:"next-page-token"`
+				}
+				err = json.NewDecoder(resp.Body).Decode(&page)
+				resp.Body.Close()
+				if err != nil || page.Next == "" {
+					b.Fatal(resp.Status, err)
+				}
+				token = page.Next
+			}
+			request(b, front, strings.TrimPrefix(listing, front)+url.QueryEscape(token), "200", 100*len(`{"namespace":["prod","big"],"name":"t000000"}`))
+		})
+	}
+}
+
+// fillTables makes a registry file with tables in the namespace "big".
+func fillTables(b *testing.B, path string, tables int) {
+	b.Helper()
+	ctx := context.Background()
+	s, err := bolt.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	space := mounts.Namespace{"big"}
+	migration := store.Fence{Role: store.FenceDestination, Migration: uuid.New(), Since: time.Now()}
+	if err := s.SetFence(ctx, nil, &migration); err != nil {
+		b.Fatal(err)
+	}
+	entries := []store.Entry{{Namespace: &store.Namespace{Path: space, ID: uuid.New()}}}
+	for i := range tables {
+		entries = append(entries, store.Entry{Object: &store.Object{Namespace: space, Name: fmt.Sprintf("t%06d", i), Kind: store.Table, ID: uuid.New(),
+			Location: fmt.Sprintf("file:///warehouse/big/t%06d/metadata/00000-%s.metadata.json", i, uuid.New()), Generation: 1}})
+		if len(entries) == 10_000 || i == tables-1 {
+			if err := s.Import(ctx, migration.Migration, entries); err != nil {
+				b.Fatal(err)
+			}
+			entries = entries[:0]
+		}
+	}
+	if err := errors.Join(s.SetFence(ctx, &migration, nil), s.Close()); err != nil {
+		b.Fatal(err)
+	}
 }
 
 func BenchmarkRequestProxiedLoadTable(b *testing.B) {

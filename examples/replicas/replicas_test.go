@@ -22,7 +22,7 @@ type replica struct {
 }
 
 // start runs replicas.hcl in two processes on a database and a fresh warehouse.
-func start(t *testing.T, database string) [2]replica {
+func start(t testing.TB, database string) [2]replica {
 	t.Helper()
 	data := t.TempDir()
 	var both [2]replica
