@@ -8,10 +8,14 @@
 // In a mount table:
 //
 //	mount "prod" {
-//	  backend     = "native"
-//	  catalog_url = env("PROD_DATABASE_URL")
-//	  …
+//	  backend            = "native"
+//	  owner              = "acme"
+//	  catalog_url        = "postgres://icefield@db:5432/prod?sslmode=verify-full"
+//	  warehouse_location = "s3://prod-bucket/warehouse"
 //	}
+//
+// The password comes from PGPASSWORD, a password file, or with the whole URL from
+// a variable: catalog_url = env("PROD_DATABASE_URL").
 //
 // The URL takes libpq's parameters (sslmode, sslrootcert, passfile,
 // target_session_attrs, several hosts …), pgx's for its pool, and one of its own:

@@ -131,6 +131,10 @@ func (s *Store) acquire(ctx context.Context) (session, error) {
 	conn, err := s.pool.Acquire(waiting)
 	if err != nil {
 		if context.Cause(waiting) == errNoRoom {
+			// It may have been a new connection that took so long.
+			if s.pool.Stat().AcquiredConns() < s.pool.Config().MaxConns {
+				return session{}, fmt.Errorf("%w: %w", errSilent, err)
+			}
 			return session{}, fmt.Errorf("%w: %w", errNoRoom, err)
 		}
 		return session{}, err

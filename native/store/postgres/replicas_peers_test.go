@@ -216,7 +216,7 @@ func TestAViewIsOneState(t *testing.T) {
 		}
 	})
 	again := 0
-	for range 300 {
+	for round := 0; round < 200 || again == 0 && round < 20_000; round++ {
 		runs := 0
 		var found []string
 		if err := s[1].View(context.Background(), func(tx store.Tx) error {

@@ -137,3 +137,22 @@ func TestADatabaseThatRefusesConnectionsIsUnavailable(t *testing.T) {
 		t.Errorf("with a deadline: %v", err)
 	}
 }
+
+// A host that swallows connections is a database that does not answer, not a pool
+// that is too small.
+func TestAHostThatSwallowsConnectionsDoesNotAnswer(t *testing.T) {
+	clean(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = Open(t.Context(), Config{URL: "postgres://icefield:hunter2@" + l.Addr().String() + "/prod?sslmode=disable",
+		Acquire: 50 * time.Millisecond, Patience: 150 * time.Millisecond})
+	if !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "did not answer") || strings.Contains(err.Error(), "pool_max_conns") {
+		t.Errorf("was told %v", err)
+	}
+	if err != nil && strings.Contains(err.Error(), secret) {
+		t.Errorf("the password is in %v", err)
+	}
+}
