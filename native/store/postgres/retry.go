@@ -26,9 +26,12 @@ type outage struct {
 	since, last time.Time
 }
 
-// lasts notes a failure and says how long there was nothing else. After a time
-// without any failure, and so without anybody who tried, it begins anew.
-func (o *outage) lasts(forgotten time.Duration) time.Duration {
+// forgotten is after how long without any failure, and so without anybody who
+// tried, an outage begins anew.
+const forgotten = time.Minute
+
+// lasts notes a failure and says how long there was nothing else.
+func (o *outage) lasts() time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := time.Now()
@@ -53,6 +56,7 @@ type attempt func(careful bool) (final bool, err error)
 // try runs a transaction until it has an answer.
 func (s *Store) try(ctx context.Context, run attempt) error {
 	looking, runs, losses := false, 0, 0
+	var first time.Time // when the database was first lost
 	for pause := 0; ; runs++ {
 		final, err := run(looking)
 		if final {
@@ -62,6 +66,9 @@ func (s *Store) try(ctx context.Context, run attempt) error {
 			return done
 		}
 		fate := fateOf(err)
+		if fate != broken {
+			losses = 0
+		}
 		var wait time.Duration
 		switch {
 		case errors.Is(err, errNoRoom):
@@ -77,10 +84,11 @@ func (s *Store) try(ctx context.Context, run attempt) error {
 			wait = time.Millisecond << min(pause, 7)
 		case fate == broken:
 			if losses == 0 {
-				pause = 0
+				pause, first = 0, time.Now()
 			}
 			losses++
-			if down := s.outage.lasts(s.limits.patience); down > s.limits.patience && losses >= minLosses {
+			down := s.outage.lasts()
+			if time.Since(first) > s.limits.patience || down > s.limits.patience && losses >= minLosses {
 				return s.unavailable("the database could not be reached for "+s.limits.patience.String(), err)
 			}
 			pause++
