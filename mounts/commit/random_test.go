@@ -123,7 +123,7 @@ func (g *generator) history() string {
 	case 6:
 		return g.head(g.append()) + "," + g.head(g.append())
 	case 7:
-		return mostly(g, g.append(), g.add(0, 1, g.ts, 0, "")) // a first one, though it is not
+		return one(g, g.append(), g.append(), g.add(0, 1, g.ts, 0, "")) // a first one, though it is not
 	case 8:
 		// Every way to be wrong.
 		return one(g,
@@ -234,7 +234,7 @@ func (g *generator) definition() string {
 	case 17, 18:
 		return with(addOrder(1+g.IntN(3), mostly(g, fmt.Sprintf(`{"source-id":%d,"transform":"%s","direction":"desc","null-order":"nulls-last"}`, 1+g.IntN(3), one(g, "identity", "bucket[4]", "day")), ``)), lastOrder)
 	default:
-		return fmt.Sprintf(`{"action":"set-default-sort-order","sort-order-id":%d}`, mostly(g, one(g, g.orders...), one(g, 0, -1, 99)))
+		return fmt.Sprintf(`{"action":"set-default-sort-order","sort-order-id":%d}`, mostly(g, one(g, append(g.orders, 0)...), one(g, -1, 99)))
 	}
 }
 
