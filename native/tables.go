@@ -102,7 +102,8 @@ func (b *Backend) TableExists(ctx context.Context, req *mounts.TableExistsReques
 	return nil
 }
 
-// ReportMetrics implements mounts.Backend. Reports are not kept.
+// ReportMetrics implements mounts.Backend. Reports are not kept; they are counted
+// by what stands around the mount.
 func (b *Backend) ReportMetrics(ctx context.Context, req *mounts.ReportMetricsRequest) error {
 	if _, err := b.table(ctx, req.Table); err != nil {
 		return fail(req, err)

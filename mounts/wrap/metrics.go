@@ -20,6 +20,7 @@ type Metrics struct {
 	duration *prometheus.HistogramVec
 	retries  *prometheus.CounterVec
 	refusals *prometheus.CounterVec
+	reports  *prometheus.CounterVec
 	gauges   *gauges
 }
 
@@ -54,10 +55,14 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "icefield_mount_refusals_total",
 			Help: "Calls refused before the mount's backend was asked, by reason (breaker, limit, read_only).",
 		}, []string{"mount", "reason"}),
+		reports: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "icefield_mount_metrics_reports_total",
+			Help: "Metrics reports of engines that a mount accepted, by type (scan, commit, other).",
+		}, []string{"mount", "type"}),
 		gauges: newGauges(),
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.remote, m.duration, m.retries, m.refusals, m.gauges)
+		reg.MustRegister(m.requests, m.remote, m.duration, m.retries, m.refusals, m.reports, m.gauges)
 	}
 	return m
 }
@@ -136,6 +141,7 @@ func (m *mountMetrics) request(req mounts.Request, o outcome, took time.Duration
 		slot.Store(series)
 	}
 	(*series).Observe(took.Seconds())
+	m.report(req, o)
 }
 
 // refusal returns the function that counts a refused call.
