@@ -34,6 +34,8 @@ type Mount struct {
 	Status func() Status
 	// Jobs lists its background work, as Working does; nil if it has none.
 	Jobs func(ctx context.Context, before string, limit int) ([]Job, error)
+	// Log reads the log of its commits, as Logging does; nil if it keeps none.
+	Log func(ctx context.Context, q LogQuery) (*Log, error)
 }
 
 // Map is the mount table: which mount answers for which top-level namespace. It

@@ -2,7 +2,8 @@
 // Iceberg REST catalog protocol, asks a mounts.Backend, and writes answers and
 // errors as the protocol has them. It serves the tree at /v1/… and every mount,
 // as a catalog of its own, at /v1/{prefix}/…, and the server's own routes
-// /health, /ready, /metrics, /admin/v1/mounts and /admin/v1/jobs.
+// /health, /ready, /metrics, /admin/v1/mounts, /admin/v1/jobs and
+// /admin/v1/commits.
 //
 //	handler := router.New(router.Config{
 //		Tree:  router.Catalog{Name: "icefield", Backend: tree},

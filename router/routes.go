@@ -44,6 +44,7 @@ func (s *server) newRoutes() *mux.Router {
 	m.Handle("/ready", s.control(s.ready)).Methods(http.MethodGet, http.MethodHead)
 	m.Handle("/admin/v1/mounts", s.control(s.adminMounts)).Methods(http.MethodGet)
 	m.Handle("/admin/v1/jobs", s.control(s.adminJobs)).Methods(http.MethodGet)
+	m.Handle("/admin/v1/commits", s.control(s.adminCommits)).Methods(http.MethodGet)
 	if s.Gatherer != nil {
 		m.Handle("/metrics", s.scrape()).Methods(http.MethodGet)
 	}

@@ -6,18 +6,22 @@ import (
 	"github.com/icefield/icefield/mounts"
 )
 
+// opened is the backend itself; nil if it is not open yet.
+func (m *Mounted) opened() mounts.Backend {
+	lazy, is := m.backend.(*Lazy)
+	if !is {
+		return m.backend
+	}
+	if opened := lazy.opened.Load(); opened != nil {
+		return *opened
+	}
+	return nil
+}
+
 // working is the backend's background work; nil if it has none, or is not open
 // yet.
 func (m *Mounted) working() mounts.Working {
-	b := m.backend
-	if lazy, is := b.(*Lazy); is {
-		opened := lazy.opened.Load()
-		if opened == nil {
-			return nil
-		}
-		b = *opened
-	}
-	w, _ := b.(mounts.Working)
+	w, _ := m.opened().(mounts.Working)
 	return w
 }
 

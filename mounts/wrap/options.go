@@ -18,8 +18,8 @@ type Options struct {
 	Driver, Owner string
 	// Required tells that the backend was open before the server started.
 	Required bool
-	// Jobs tells that a backend that is still to be opened is a mounts.Working.
-	// One that is open tells so itself.
+	// Jobs tells that a backend that is still to be opened is a registry, that is a
+	// mounts.Working and mounts.Logging. One that is open tells so itself.
 	Jobs bool
 	// ReadOnly refuses everything that changes the catalog.
 	ReadOnly bool

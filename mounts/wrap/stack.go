@@ -72,7 +72,7 @@ type Mounted struct {
 // the limit and the backend; closing either closes the mount.
 func (m *Mounted) Mount() mounts.Mount {
 	return mounts.Mount{Name: m.opt.Name, ViewName: m.opt.ViewName, Driver: m.opt.Driver, Owner: m.opt.Owner,
-		Required: m.opt.Required, Tree: m.tree, View: m.view, Status: m.Status, Jobs: m.jobs()}
+		Required: m.opt.Required, Tree: m.tree, View: m.view, Status: m.Status, Jobs: m.jobs(), Log: m.log()}
 }
 
 // Start begins to probe the backend in the background, until Close. Further
