@@ -139,7 +139,9 @@ func (b *Backend) adopt(ctx context.Context, id mounts.Identifier, kind store.Ki
 	if err != nil {
 		return o, nil, err
 	}
-	if doc, err = b.read(ctx, file); err != nil {
+	if doc, err = b.read(ctx, file); errors.Is(err, errDamaged) {
+		return o, nil, &mounts.Error{Kind: mounts.ValidationFailed, Err: err, Msg: "the file is not Iceberg metadata: it begins as gzip does, and cannot be decompressed"}
+	} else if err != nil {
 		return o, nil, err
 	}
 	summary, err := inspect(kind, doc)

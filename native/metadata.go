@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"github.com/icefield/icefield/mounts"
@@ -62,8 +63,27 @@ func (b *Backend) document(ctx context.Context, o store.Object, mode mounts.Snap
 	if err != nil {
 		return nil, err
 	}
+	if !isObject(doc) {
+		return nil, damaged(errors.New("it is no JSON object"))
+	}
 	b.cache.put(key, doc)
 	return doc, nil
+}
+
+// errDamaged is a metadata file that is there and does not hold what was written.
+var errDamaged = errors.New("a damaged metadata file")
+
+func damaged(cause error) error {
+	return &mounts.Error{Kind: mounts.Internal, Err: fmt.Errorf("%w: %w", errDamaged, cause),
+		Msg: "the metadata file of {object} is damaged; nothing was changed. Restore the file, or drop {object} and register an earlier metadata file"}
+}
+
+// isObject reports whether a document is one JSON object. Documents go out to
+// clients between a head and a tail, as they are, so half a one would make an
+// answer that nobody can read.
+func isObject(doc []byte) bool {
+	value := jsontext.Value(doc)
+	return value.Kind() == '{' && value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // read reads a metadata file, compressed or not. MetadataMissing only if it is
@@ -71,7 +91,9 @@ func (b *Backend) document(ctx context.Context, o store.Object, mode mounts.Snap
 func (b *Backend) read(ctx context.Context, l warehouse.Location) ([]byte, error) {
 	content, err := b.warehouse.Read(ctx, l)
 	if err == nil && bytes.HasPrefix(content, []byte{0x1f, 0x8b}) {
-		content, err = gunzip(content)
+		if content, err = gunzip(content); err != nil && !errors.Is(err, warehouse.ErrTooLarge) {
+			return nil, damaged(err)
+		}
 	}
 	switch {
 	case err == nil:

@@ -92,10 +92,13 @@ func (b *Backend) purged(ctx context.Context, o store.Object) (*warehouse.Locati
 	if errors.Is(err, mounts.MetadataMissing) {
 		return nil, nil
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errDamaged) {
 		return nil, err
 	}
-	summary, err := commit.Inspect(doc)
+	var summary *commit.Summary
+	if err == nil {
+		summary, err = commit.Inspect(doc)
+	}
 	if err != nil {
 		e := refuse(mounts.InvalidArgument, o.Identifier(), "the metadata file of {object} is damaged, so its files cannot be found; nothing was dropped. Drop it without purge")
 		e.Err = err
