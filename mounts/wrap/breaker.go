@@ -128,7 +128,10 @@ func (b *breaker) verdict(ctx context.Context, g *gate, start time.Time, err err
 	}
 	e := mounts.AsError(err)
 	if e.Answered {
-		b.trust(g)
+		b.settle(g)
+		if e.Kind != mounts.Unavailable { // reachable, but of no use yet: up is what the probe says
+			b.answered()
+		}
 		return nil
 	}
 	switch e.Kind {
@@ -147,6 +150,11 @@ func (b *breaker) verdict(ctx context.Context, g *gate, start time.Time, err err
 // trust takes note of an answer.
 func (b *breaker) trust(g *gate) {
 	b.answered()
+	b.settle(g)
+}
+
+// settle ends what doubts there were that calls are answered at all.
+func (b *breaker) settle(g *gate) {
 	if g.probation.Load() {
 		g.probation.Store(false)
 	}

@@ -103,7 +103,7 @@ func (l *Lazy) run(ctx context.Context) {
 		// Somewhat less than the pause, so that servers that started together
 		// do not try together.
 		wait := pause - rand.N(pause/4+1)
-		l.failed.Store(&failure{err: mounts.AsError(err), next: time.Now().Add(wait)})
+		l.failed.Store(&failure{err: unopened(err), next: time.Now().Add(wait)})
 		tried()
 		l.opt.Logger.Warn("mount cannot be opened, trying again", "error", err, "in", wait)
 		timer := time.NewTimer(wait)
@@ -115,6 +115,16 @@ func (l *Lazy) run(ctx context.Context) {
 		}
 		pause = min(2*pause, l.opt.Longest)
 	}
+}
+
+// unopened is why a backend could not be opened, for whoever looks at the mount:
+// what has no text for clients is in the log, and belongs to no request.
+func unopened(err error) *mounts.Error {
+	e := *mounts.AsError(err)
+	if e.Kind == mounts.Internal && e.Msg == "" {
+		e.Msg = "it cannot be opened and is tried again; the server's log says why"
+	}
+	return &e
 }
 
 func (l *Lazy) attempt(ctx context.Context) (b mounts.Backend, err error) {

@@ -178,6 +178,22 @@ func TestOneAttemptIsBoundedAndAPanicIsAFailure(t *testing.T) {
 	})
 }
 
+func TestALazyMountWhoseErrorIsNotForClientsPointsAtTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLazy(func(context.Context) (mounts.Backend, error) {
+			return nil, errors.New("password of 10.0.0.1 refused")
+		}, LazyOptions{})
+		m := Stack(l, Options{Name: "prod"})
+		m.Start()
+		defer m.Close()
+		synctest.Wait()
+		const want = "it cannot be opened and is tried again; the server's log says why"
+		if st := m.Status(); st.State != mounts.Opening || st.LastError != want {
+			t.Errorf("got %+v", st)
+		}
+	})
+}
+
 func TestTheStatusOfALazyMountTellsWhyTheLastAttemptFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempt := 0

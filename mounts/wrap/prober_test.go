@@ -48,6 +48,33 @@ func TestProbesComeAtOnceAndAtTheirIntervalUntilClose(t *testing.T) {
 	})
 }
 
+// A registry that was moved away answers, and serves nothing: its breaker is
+// closed, and it is down whether or not somebody asks it.
+func TestAMountThatAnswersItIsUnavailableIsAsItsProbeSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := answering()
+		moved := &mounts.Error{Kind: mounts.Unavailable, Answered: true, Msg: "moved away"}
+		s.fails(moved)
+		s.isHealthy(func(context.Context) error { return moved })
+		m := Stack(s, Options{Name: "prod", Breaker: BreakerOptions{Failures: 2}})
+		m.Start()
+		defer m.Close()
+		synctest.Wait()
+		for range 5 {
+			is(t, ask(m.Mount().View, load), mounts.Unavailable)
+		}
+		if st := m.Status(); st.State != mounts.Down || st.Breaker != "closed" || st.LastError != "moved away" {
+			t.Errorf("got %+v", st)
+		}
+		s.isHealthy(nil) // it can be read, and takes no changes
+		time.Sleep(6 * second)
+		is(t, ask(m.Mount().View, load), mounts.Unavailable)
+		if st := m.Status(); st.State != mounts.Up {
+			t.Errorf("got %+v", st)
+		}
+	})
+}
+
 func TestAFailedProbeIsSeenUntilAProbeOrACallSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := answering()
