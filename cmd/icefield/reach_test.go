@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -11,9 +13,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/icefield/icefield/cmd/icefield/internal/config"
 	"github.com/icefield/icefield/cmd/icefield/internal/sample"
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/mounttest/remote"
+	"github.com/icefield/icefield/native/store"
 )
 
 // leaveSocketBehind makes the socket file of a server that was killed.
@@ -177,4 +181,15 @@ func TestMountsSaysWhenNobodyAnswers(t *testing.T) {
 	code, _, stderr = cli(t, "mounts", "--url", other.URL)
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, stderr, other.URL+" answered 404")
+}
+
+func TestADatabaseThatIsAwayAtStartMayBeWaitedFor(t *testing.T) {
+	m := config.Mount{Name: "prod", Kind: config.KindNative}
+	away := unopened(m, fmt.Errorf("postgres: %w: connection refused", store.ErrUnavailable))
+	if !strings.Contains(away.Error(), "required = false") || !errors.Is(away, store.ErrUnavailable) {
+		t.Errorf("was told %v", away)
+	}
+	if held := unopened(m, errors.New("the file is in use")); strings.Contains(held.Error(), "required = false") {
+		t.Errorf("was told %v", held)
+	}
 }

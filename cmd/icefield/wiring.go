@@ -14,6 +14,7 @@ import (
 	"github.com/icefield/icefield/cmd/icefield/internal/config"
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/wrap"
+	"github.com/icefield/icefield/native/store"
 	"github.com/icefield/icefield/pagination"
 	"github.com/icefield/icefield/router"
 	"github.com/icefield/icefield/router/federate"
@@ -119,7 +120,7 @@ func unopened(m config.Mount, err error) error {
 	switch {
 	case errors.Is(err, mounts.Loop):
 		return looping{m.Name, err}
-	case m.Kind == config.KindRest:
+	case m.Kind == config.KindRest, errors.Is(err, store.ErrUnavailable):
 		return fmt.Errorf("the mount %q cannot be opened: %w (with required = false the server starts without it and keeps trying)", m.Name, err)
 	}
 	return fmt.Errorf("the mount %q cannot be opened: %w", m.Name, err)

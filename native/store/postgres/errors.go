@@ -88,6 +88,25 @@ func fateOfCode(code string) fate {
 	return fatal
 }
 
+// refusal says to operators what a database meant that is full.
+func refusal(err error) string {
+	var said *pgconn.PgError
+	if !errors.As(err, &said) {
+		return "the database did not do it"
+	}
+	switch said.Code[:min(2, len(said.Code))] {
+	case "28":
+		return "the database does not let this user in; look at the user and the password of the URL, and at the server's pg_hba.conf"
+	case "3D":
+		return "the server has no such database; create it, or correct the URL"
+	case "57":
+		return "a statement took too long and was ended"
+	case "53":
+		return "the database is out of room, memory or other resources"
+	}
+	return "the database did not do it"
+}
+
 // ambiguous reports whether the failure of a round trip that ended with COMMIT
 // leaves open what became of it. An error that the server gave and lived to
 // serve on is a rollback.

@@ -33,6 +33,11 @@ func TestErrorsOfTheDatabaseHaveTheirFate(t *testing.T) {
 			t.Errorf("%s has the fate %d, want %d", code, got, want)
 		}
 	}
+	for code, want := range map[string]string{"28P01": "password", "28000": "user", "3D000": "no such database", "57014": "too long", "53100": "out of room", "58030": "did not"} {
+		if got := refusal(said("FATAL", code)); !strings.Contains(got, want) {
+			t.Errorf("%s is told as %q", code, got)
+		}
+	}
 	for _, err := range []error{io.EOF, io.ErrUnexpectedEOF, errSilent, pgconn.ErrConnClosed, fmt.Errorf("%w: x", errLost)} {
 		if got := fateOf(fmt.Errorf("%w: %w", err, io.EOF)); got != broken {
 			t.Errorf("%v has the fate %d", err, got)

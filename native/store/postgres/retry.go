@@ -94,7 +94,7 @@ func (s *Store) try(ctx context.Context, run attempt) error {
 			pause++
 			wait, runs = 10*time.Millisecond<<min(pause, 6), 0
 		case fate == full:
-			return s.unavailable("the database did not do it", err)
+			return s.unavailable(refusal(err), err)
 		default:
 			return fmt.Errorf("postgres: %s: %w", s.place, err)
 		}
