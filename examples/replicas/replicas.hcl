@@ -14,7 +14,7 @@
 #
 # To move a registry from a file into the database, stop the server and run
 #
-#     icefield migrate --from bolt:///var/lib/icefield/catalog.db --to "$DATABASE_URL"
+#     icefield migrate --from bolt:///var/lib/icefield/catalog.db --to env:DATABASE_URL
 
 server {
   name   = "lake"
