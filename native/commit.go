@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -372,9 +373,9 @@ func (b *Backend) swap(ctx context.Context, written []string, f func(store.Tx, s
 }
 
 // removeOld removes the metadata files that a commit cut off the end of the
-// log, for a table that asks for it. Only files in the metadata folder of the
-// table's own location are: the log is what clients and registered documents
-// say.
+// log, for a table that asks for it. Only files in the table's metadata folders
+// are, and only where those lie in its own location: the log is what clients and
+// registered documents say.
 func (b *Backend) removeOld(ctx context.Context, a *attempt) {
 	if a.base == nil || a.kind != store.Table || !strings.EqualFold(a.summary.Properties[propertyDeleteOld], "true") {
 		return
@@ -387,11 +388,15 @@ func (b *Backend) removeOld(ctx context.Context, a *attempt) {
 	for _, file := range a.summary.PreviousFiles {
 		keep[file] = true
 	}
-	folder := a.place.Join("metadata")
+	folders := []warehouse.Location{a.place.Join("metadata")}
+	if chosen, err := warehouse.Parse(a.summary.Properties[propertyMetadataPath]); err == nil && chosen.Within(a.place) {
+		folders = append(folders, chosen)
+	}
 	var old []string
 	for _, file := range before.PreviousFiles {
 		l, err := warehouse.Parse(file)
-		if err == nil && !keep[file] && l.Parent().Within(folder) && strings.HasSuffix(l.Base(), metadataSuffix) {
+		own := err == nil && slices.ContainsFunc(folders, l.Parent().Within)
+		if own && !keep[file] && strings.HasSuffix(l.Base(), metadataSuffix) {
 			old = append(old, file)
 		}
 	}

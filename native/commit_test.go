@@ -431,3 +431,29 @@ func TestOldMetadataFilesAreRemovedOnlyWhereTheTableAsksAndFromItsOwnFolder(t *t
 		t.Error("a forged log took another table's metadata")
 	}
 }
+
+func TestOldMetadataFilesAreRemovedFromAChosenFolderInsideTheTable(t *testing.T) {
+	f := newFixture(t)
+	f.namespace("a")
+	for name, inside := range map[string]bool{"inside": true, "beside": false} {
+		id := ident(name, "a")
+		var doc struct{ Location string }
+		if err := json.Unmarshal(f.table(id).Metadata, &doc); err != nil {
+			t.Fatal(err)
+		}
+		folder := doc.Location + "/elsewhere/"
+		if !inside {
+			folder = doc.Location + "-elsewhere"
+		}
+		first := f.commit(setProperties(id, map[string]string{"write.metadata.path": folder,
+			"write.metadata.previous-versions-max": "1", "write.metadata.delete-after-commit.enabled": "true"}))
+		second := f.commit(setProperties(id, map[string]string{"k": "1"}))
+		f.commit(setProperties(id, map[string]string{"k": "2"}))
+		if _, err := os.Stat(local(first.MetadataLocation)); os.IsNotExist(err) != inside {
+			t.Errorf("%s: the file that was cut off the log: %v", name, err)
+		}
+		if _, err := os.Stat(local(second.MetadataLocation)); err != nil {
+			t.Errorf("%s: the previous file: %v", name, err)
+		}
+	}
+}
