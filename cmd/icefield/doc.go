@@ -4,6 +4,7 @@
 //	icefield serve --config icefield.hcl    the catalogs of a mount table, as one
 //	icefield check icefield.hcl             what is wrong with a mount table, and what to do about it
 //	icefield mounts                         how the mounts of a running server are doing
+//	icefield jobs                           what a running server does in the background
 //	icefield migrate --from URL --to URL    a native registry moves into another store
 //	icefield demo                           two catalogs seen as one, with nothing else installed
 //

@@ -14,6 +14,10 @@ import (
 	"github.com/icefield/icefield/native/store/postgres/pgtest"
 )
 
+func TestReadmeMovesARegistryIntoADatabaseForReplicas(t *testing.T) {
+	moveAsInReadme(t, pgtest.Start(t).NewDatabase(t), 2)
+}
+
 // A mount in a database is checked, served by two servers at once, and outlives
 // the database's absence.
 func TestAMountInADatabase(t *testing.T) {

@@ -44,7 +44,8 @@ func TestReadmeHoldsNoCommandThatNoTestRuns(t *testing.T) {
 	want := []string{
 		"go run ./cmd/icefield demo",
 		"go test ./...",
-		"icefield check icefield.hcl\nicefield serve --config icefield.hcl\nicefield mounts",
+		"icefield check icefield.hcl\nicefield serve --config icefield.hcl\nicefield mounts\nicefield jobs",
+		"icefield migrate --from bolt:///var/lib/icefield/prod.db --to env:PROD_DATABASE_URL\nicefield migrate status env:PROD_DATABASE_URL",
 	}
 	if got := readme(t, "sh"); !slices.Equal(got, want) {
 		t.Errorf("the README's commands are %q", got)
@@ -183,8 +184,60 @@ func TestReadmeMountTableIsCheckedServedAndShown(t *testing.T) {
 			t.Errorf("warehouse %s answers %d", mount, resp.StatusCode)
 		}
 	}
+	// The remote mounts do not answer, and have no jobs.
+	out.Reset()
+	if code := run(t.Context(), []string{"jobs", "--url", address}, &out, &problems); code != exitOK || !strings.HasPrefix(out.String(), "ID ") {
+		t.Errorf("jobs: %d\n%s%s", code, out.String(), problems.String())
+	}
 	stop()
 	if code := <-served; code != exitOK {
 		t.Errorf("serve ended with %d", code)
+	}
+}
+
+// moveAsInReadme runs the README's commands that move a registry, and serves its
+// mount table on the new one, with that many servers.
+func moveAsInReadme(t *testing.T, url string, replicas int) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("PROD_DATABASE_URL", url)
+	here := strings.NewReplacer("/var/lib/icefield", dir, "s3://prod-bucket", "file://"+dir)
+	table := here.Replace(readme(t, "hcl")[1])
+	before := strings.Replace(table, `env("PROD_DATABASE_URL")`, `"bolt://`+dir+`/prod.db"`, 1)
+	s, _ := started(t, load(t, dir, before))
+	if status, message := send(t, http.MethodPost, s.url()+"/v1/prod/namespaces", `{"namespace":["sales"]}`); status != http.StatusOK {
+		t.Fatalf("%d %s", status, message)
+	}
+	if err := s.close(); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(here.Replace(readme(t, "sh")[3])) {
+		code, out, problems := cli(t, strings.Fields(line)[1:]...)
+		if code != exitOK || !strings.Contains(out, "1 namespaces") {
+			t.Fatalf("%s: %d\n%s%s", line, code, out, problems)
+		}
+	}
+	cfg := load(t, dir, table)
+	for range replicas {
+		s, _ := started(t, cfg)
+		if status, message := send(t, http.MethodGet, s.url()+"/v1/prod/namespaces/sales", ""); status != http.StatusOK {
+			t.Errorf("%d %s", status, message)
+		}
+	}
+}
+
+func TestReadmeMovesARegistry(t *testing.T) {
+	moveAsInReadme(t, "bolt://"+t.TempDir()+"/new.db", 1)
+}
+
+func TestPackageDocumentationNamesEverySubcommand(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range newRoot().Commands() {
+		if name := c.Name(); name != "version" && name != "help" && !strings.Contains(string(text), "//\ticefield "+name) {
+			t.Errorf("icefield %s is missing in doc.go", name)
+		}
 	}
 }
