@@ -81,7 +81,7 @@ func longCommits(n int) map[string][]json.RawMessage {
 }
 
 func TestTheCostOfACommitGrowsNoFasterThanItsLength(t *testing.T) {
-	const short, long = 500, 4 * 500
+	const short, long = 250, 4 * 250
 	costs := map[int]map[string]uint64{short: {}, long: {}}
 	for n, cost := range costs {
 		base, commits := made(t, 3), longCommits(n)
@@ -121,7 +121,7 @@ func TestTheCostOfAViewCommitGrowsNoFasterThanItsLength(t *testing.T) {
 		}
 		return total
 	}
-	if ratio := float64(cost(2000)) / float64(cost(500)); ratio > 8 {
+	if ratio := float64(cost(1000)) / float64(cost(250)); ratio > 8 {
 		t.Errorf("four times the versions cost %.1f times as much", ratio)
 	}
 }
