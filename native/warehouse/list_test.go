@@ -90,6 +90,29 @@ func TestAListedFolderCanBeRemovedWhole(t *testing.T) {
 	})
 }
 
+func TestHadoopsChecksumsGoWithTheirFiles(t *testing.T) {
+	w := opened(t, t.TempDir(), nil)
+	ctx := context.Background()
+	for _, name := range []string{"part-0", ".part-0.crc", "part-1", ".part-1.crc", ".crc", "other.crc"} {
+		mustWrite(t, w, name, 3)
+	}
+	gone, err := w.RemoveAll(ctx, []Location{w.Root().Join("part-0"), w.Root().Join("never-there")})
+	if err != nil || gone != 2 {
+		t.Fatalf("%d are gone, %v", gone, err)
+	}
+	var left []string
+	if err := w.List(ctx, w.Root(), func(e Entry) error {
+		left = append(left, e.Base())
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(left)
+	if want := []string{".crc", ".part-1.crc", "other.crc", "part-1"}; !slices.Equal(left, want) {
+		t.Errorf("left are %q, want %q", left, want)
+	}
+}
+
 func TestNothingOutsideTheWarehouseIsTouched(t *testing.T) {
 	each(t, func(t *testing.T, w *Warehouse) {
 		ctx := context.Background()

@@ -7,9 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	icebergio "github.com/apache/iceberg-go/io"
@@ -20,8 +20,11 @@ import (
 // names. Every operation goes through an os.Root, so neither ".." nor a symbolic
 // link leads out of the folder, whatever is changed in it meanwhile.
 type local struct {
-	root  Location
-	inner *os.Root
+	root    Location
+	inner   *os.Root
+	folders folders
+	// writers is how many are flushing at this moment.
+	writers atomic.Int32
 }
 
 func openLocal(root Location) (files, error) {
@@ -88,35 +91,6 @@ func (f *local) read(_ context.Context, l Location, limit int64) ([]byte, error)
 	return content, nil
 }
 
-// vanished bounds how often a writer creates a folder that is removed, being
-// empty, before the file is in it.
-const vanished = 1000
-
-func (f *local) write(ctx context.Context, l Location, content []byte) error {
-	name := f.name(l)
-	var file *os.File
-	for try := 0; ; try++ {
-		var err error
-		if file, err = f.inner.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
-			break
-		}
-		if !errors.Is(err, fs.ErrNotExist) || try == vanished || ctx.Err() != nil {
-			return f.refused(l, err)
-		}
-		if err := f.makeDirs(path.Dir(name)); err != nil {
-			return f.refused(l, err)
-		}
-	}
-	_, err := file.Write(content)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return f.syncDir(path.Dir(name))
-}
-
 // remove leaves the folders: another writer may be about to use them.
 func (f *local) remove(_ context.Context, l Location) error {
 	if err := f.inner.Remove(f.name(l)); err != nil {
@@ -126,10 +100,25 @@ func (f *local) remove(_ context.Context, l Location) error {
 }
 
 func (f *local) removeAll(ctx context.Context, ls []Location) (int, error) {
-	return removeEach(ctx, ls, 1, f.remove)
+	return removeEach(ctx, ls, 1, f.removeWithChecksum)
 }
 
-func (f *local) close() error { return f.inner.Close() }
+// removeWithChecksum removes a file and, before it, so that a crash leaves none
+// behind, the checksum file that Hadoop's local file system keeps beside each file
+// that an engine writes: ".name.crc".
+func (f *local) removeWithChecksum(ctx context.Context, l Location) error {
+	name := f.name(l)
+	checksum := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".crc")
+	if err := f.inner.Remove(checksum); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return f.failed(l, err)
+	}
+	return f.remove(ctx, l)
+}
+
+func (f *local) close() error {
+	f.folders.dropAll()
+	return f.inner.Close()
+}
 
 // failed keeps ErrMissing for a name that is not there. A path through a file
 // that is no folder is one too; a refused permission is not, and neither is any
@@ -165,35 +154,6 @@ func (f *local) gone() error {
 		return nil
 	}
 	return fmt.Errorf("warehouse: the folder %s was removed or replaced while the server had it open; put it back and restart the server", f.root)
-}
-
-// makeDirs creates a folder inside the root and those above it, and flushes each
-// new name.
-func (f *local) makeDirs(dir string) error {
-	if dir == "." {
-		return f.gone()
-	}
-	err := f.inner.Mkdir(dir, 0o755)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = f.makeDirs(path.Dir(dir)); err == nil {
-			err = f.inner.Mkdir(dir, 0o755)
-		}
-	}
-	if err == nil {
-		err = f.syncDir(path.Dir(dir))
-	}
-	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-		return nil // the second: it vanished again, and the writer comes back
-	}
-	return err
-}
-
-func (f *local) syncDir(dir string) error {
-	d, err := f.inner.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // makeDirs creates the warehouse's own folder and those above it, and flushes

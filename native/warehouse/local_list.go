@@ -124,5 +124,6 @@ func (f *local) removeFolder(parent, name string) error {
 		return err
 	}
 	defer opened.Close()
+	f.folders.drop(path.Join(parent, name), nil)
 	return removeEmpty(opened, name)
 }
