@@ -22,6 +22,10 @@
 // cached by the pointer's value, and a conditional load is answered from the
 // pointer alone.
 //
+// Every change of a pointer is a row in the object's commit log, written in the
+// same transaction (Backend.Commits): from where to where, by whom, when, on
+// which request. A rename is none; the log stays when the object is dropped.
+//
 // A change that carries an Idempotency-Key is made at most once
 // (Backend.Idempotent): its outcome is written in the transaction that makes it.
 //
