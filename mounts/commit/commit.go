@@ -45,7 +45,10 @@ type Result struct {
 const (
 	maxRequirements = 10_000
 	maxUpdates      = 10_000
-	maxDepth        = 500 // of JSON; a schema with types in 100 levels has about 300
+	// maxSent is how many updates may be sent, before removals that follow each
+	// other are joined to one: see merge.
+	maxSent  = 50_000
+	maxDepth = 500 // of JSON; a schema with types in 100 levels has about 300
 )
 
 // Table checks every requirement against base and applies the updates in order.
@@ -105,9 +108,8 @@ func commitTable(base *Base, req *mounts.CommitTableRequest, opt Options) (*Resu
 
 // parseRequest reads the whole request before anything else is done with it.
 func parseRequest(req *mounts.CommitTableRequest) ([]*requirement, []*update, error) {
-	if len(req.Requirements) > maxRequirements || len(req.Updates) > maxUpdates {
-		return nil, nil, badRequest("a commit has at most %d requirements and %d updates; this one has %d and %d",
-			maxRequirements, maxUpdates, len(req.Requirements), len(req.Updates))
+	if len(req.Requirements) > maxRequirements || len(req.Updates) > maxSent {
+		return nil, nil, tooMany(len(req.Requirements), len(req.Updates))
 	}
 	requirements := make([]*requirement, len(req.Requirements))
 	updates := make([]*update, len(req.Updates))
@@ -129,7 +131,14 @@ func parseRequest(req *mounts.CommitTableRequest) ([]*requirement, []*update, er
 			return nil, nil, err
 		}
 	}
-	return requirements, merge(updates), nil
+	if updates = merge(updates); len(updates) > maxUpdates {
+		return nil, nil, tooMany(len(requirements), len(updates))
+	}
+	return requirements, updates, nil
+}
+
+func tooMany(requirements, updates int) error {
+	return badRequest("a commit has at most %d requirements and %d updates; this one has %d and %d", maxRequirements, maxUpdates, requirements, updates)
 }
 
 // merge joins removals of the same kind that follow each other. Older clients

@@ -23,8 +23,8 @@ var locationProperties = [...]string{
 // It does not say whether the updates fit a table. Errors are *mounts.Error of
 // kind BadRequest, as in Table.
 func Locations(updates []json.RawMessage) ([]Named, error) {
-	if len(updates) > maxUpdates {
-		return nil, badRequest("a commit has at most %d updates; this one has %d", maxUpdates, len(updates))
+	if len(updates) > maxSent {
+		return nil, tooMany(0, len(updates))
 	}
 	var all []Named
 	for i, raw := range updates {

@@ -1,6 +1,8 @@
 package commit
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -113,7 +115,26 @@ func TestTheNumberOfUpdatesIsBounded(t *testing.T) {
 	many := strings.TrimSuffix(strings.Repeat(`{"action":"remove-properties","removals":[]},`, maxUpdates+1), ",")
 	_, err := commitTo(made(t, 2), ``, many)
 	refused(t, err, mounts.BadRequest, "at most")
+	many = strings.TrimSuffix(strings.Repeat(`{"action":"remove-snapshots","snapshot-ids":[]},`, maxSent+1), ",")
+	_, err = commitTo(made(t, 2), ``, many)
+	refused(t, err, mounts.BadRequest, "at most")
 	many = strings.TrimSuffix(strings.Repeat(`{"type":"assert-create"},`, maxRequirements+1), ",")
 	_, err = commitTo(nil, many, ``)
 	refused(t, err, mounts.BadRequest, "at most")
+}
+
+// TestALongHistoryIsExpiredOneUpdateASnapshot: that is how older Java clients
+// send it, and a table that gets a snapshot a minute has 10,080 a week.
+func TestALongHistoryIsExpiredOneUpdateASnapshot(t *testing.T) {
+	var updates []json.RawMessage
+	for id := range 2 * maxUpdates {
+		updates = append(updates, json.RawMessage(fmt.Sprintf(`{"action":"remove-snapshots","snapshot-ids":[%d]}`, id+1)))
+	}
+	if _, err := Locations(updates); err != nil {
+		t.Error(err)
+	}
+	base := &Base{Metadata: made(t, 2), Location: "file:///t/metadata/0.json"}
+	if _, err := Table(base, &mounts.CommitTableRequest{Updates: updates}, Options{}); err != nil {
+		t.Error(err)
+	}
 }

@@ -57,8 +57,7 @@ func View(base *Base, req *mounts.ReplaceViewRequest, opt Options) (*Result, err
 
 func commitView(base *Base, req *mounts.ReplaceViewRequest, opt Options) (*Result, error) {
 	if len(req.Requirements) > maxRequirements || len(req.Updates) > maxUpdates {
-		return nil, badRequest("a commit has at most %d requirements and %d updates; this one has %d and %d",
-			maxRequirements, maxUpdates, len(req.Requirements), len(req.Updates))
+		return nil, tooMany(len(req.Requirements), len(req.Updates))
 	}
 	uuids := make([]string, len(req.Requirements))
 	updates := make([]*viewUpdate, len(req.Updates))
