@@ -82,6 +82,9 @@ func (g *viewGenerator) updates() []json.RawMessage {
 			func() string { return g.version() + "," + setVersion(-1) },
 			func() string { return g.version() + "," + setVersion(-1) },
 			func() string {
+				return `{"action":"set-properties","updates":{"version.history.num-entries":"1"}},` + g.version() + "," + g.version()
+			},
+			func() string {
 				return g.schema() + "," + addVersion(versionOf(1, -1, g.ts, query("spark", fmt.Sprint(g.IntN(20))), query("trino", "x"))) + "," + setVersion(-1)
 			},
 			func() string {
@@ -273,7 +276,7 @@ func (p *viewPair) retell() (words []json.RawMessage, whys []string) {
 }
 
 func TestRandomViewCommitsAgreeWithTheLibraryButForNamedDifferences(t *testing.T) {
-	const sequences, life = 3000, 12
+	const sequences, life = 1500, 12
 	shown, applied, refused := map[string]int{}, map[string]int{}, 0
 	for n := range sequences / life {
 		g := &viewGenerator{Rand: rand.New(rand.NewPCG(*seed, uint64(n))), ts: now}
