@@ -122,7 +122,7 @@ func (s *Store) page(ctx context.Context, part int, key []byte, limit int) (rows
 	if s.advisory {
 		before = append(before, s.sql.plain.with())
 	}
-	err = s.with(ctx, func(conn session) (bool, error) {
+	err = s.with(ctx, func(conn session, _ bool) (bool, error) {
 		answers, err := s.roundTrip(ctx, conn.PgConn, slices.Concat(before, calls, []call{s.sql.commit.with()})...)
 		if err != nil {
 			return false, err
@@ -168,7 +168,7 @@ func decodeEntry(part int, row [][]byte) (entry store.Entry, key []byte, err err
 
 // Counts implements store.Portable.
 func (s *Store) Counts(ctx context.Context) (counts store.Counts, err error) {
-	err = s.with(ctx, func(conn session) (bool, error) {
+	err = s.with(ctx, func(conn session, _ bool) (bool, error) {
 		answers, err := s.roundTrip(ctx, conn.PgConn, s.sql.counts.with())
 		if err != nil {
 			return false, err
@@ -219,7 +219,7 @@ func (s *Store) Import(ctx context.Context, migration uuid.UUID, entries []store
 		}
 		calls = append(calls, c)
 	}
-	return s.with(ctx, func(conn session) (bool, error) {
+	return s.with(ctx, func(conn session, _ bool) (bool, error) {
 		u := s.newUpdate(ctx, conn, true)
 		answers, err := s.roundTrip(ctx, conn.PgConn, u.start()...)
 		if err != nil {
@@ -250,7 +250,7 @@ func (s *Store) destination(fence [][][]byte, migration uuid.UUID) (bool, error)
 
 // Clear implements store.Portable.
 func (s *Store) Clear(ctx context.Context, migration uuid.UUID) error {
-	return s.with(ctx, func(conn session) (bool, error) {
+	return s.with(ctx, func(conn session, _ bool) (bool, error) {
 		f, err := s.alone(ctx, conn)
 		if err != nil {
 			return false, err

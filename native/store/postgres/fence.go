@@ -28,13 +28,14 @@ func (s *Store) readFence(ctx context.Context, conn session) (*store.Fence, erro
 	return decodeFence(answers[0].rows)
 }
 
-// with runs f on a connection, again where nothing was done.
-func (s *Store) with(ctx context.Context, f func(conn session) (final bool, err error)) error {
+// with runs f on a connection, again where nothing was done. See attempt for its
+// parameters and results.
+func (s *Store) with(ctx context.Context, f func(conn session, careful bool) (final bool, err error)) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	defer s.running.Done()
-	return s.try(ctx, func(bool) (bool, error) {
+	return s.try(ctx, func(careful bool) (bool, error) {
 		if err := ended(ctx); err != nil {
 			return true, err
 		}
@@ -43,13 +44,13 @@ func (s *Store) with(ctx context.Context, f func(conn session) (final bool, err 
 			return false, err
 		}
 		defer s.release(ctx, conn)
-		return f(conn)
+		return f(conn, careful)
 	})
 }
 
 // CurrentFence implements store.Portable.
 func (s *Store) CurrentFence(ctx context.Context) (fence *store.Fence, err error) {
-	err = s.with(ctx, func(conn session) (bool, error) {
+	err = s.with(ctx, func(conn session, _ bool) (bool, error) {
 		fence, err = s.readFence(ctx, conn)
 		return err == nil, err
 	})
@@ -61,7 +62,7 @@ func (s *Store) SetFence(ctx context.Context, from, to *store.Fence) error {
 	if to != nil && len(to.Peer) > maxPeer {
 		return fmt.Errorf("postgres: a fence's peer of %d bytes; the most is %d", len(to.Peer), maxPeer)
 	}
-	return s.with(ctx, func(conn session) (bool, error) {
+	return s.with(ctx, func(conn session, _ bool) (bool, error) {
 		there, err := s.alone(ctx, conn)
 		if err != nil {
 			return false, err

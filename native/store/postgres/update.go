@@ -23,21 +23,9 @@ import (
 // is empty) the first run takes that for granted, and the database's constraints
 // refuse it if it is not so; then the closure runs again, and looks first.
 func (s *Store) Update(ctx context.Context, f func(store.Tx) error) error {
-	if err := s.enter(); err != nil {
-		return err
-	}
-	defer s.running.Done()
-	return s.try(ctx, func(careful bool) (bool, error) {
-		if err := ended(ctx); err != nil {
-			return true, err
-		}
-		conn, err := s.acquire(ctx)
-		if err != nil {
-			return false, err
-		}
-		defer s.release(ctx, conn)
+	return s.with(ctx, func(conn session, careful bool) (bool, error) {
 		u := s.newUpdate(ctx, conn, careful)
-		err = safely(f, u)
+		err := safely(f, u)
 		switch {
 		case errors.Is(u.failure, store.ErrFenced):
 			return true, u.failure

@@ -21,23 +21,11 @@ import (
 // and has seen one state, after two round trips; else it runs again in a snapshot
 // from its first question on.
 func (s *Store) View(ctx context.Context, f func(store.Tx) error) error {
-	if err := s.enter(); err != nil {
-		return err
-	}
-	defer s.running.Done()
 	whole := false
-	return s.try(ctx, func(bool) (bool, error) {
-		if err := ended(ctx); err != nil {
-			return true, err
-		}
-		conn, err := s.acquire(ctx)
-		if err != nil {
-			return false, err
-		}
-		defer s.release(ctx, conn)
+	return s.with(ctx, func(conn session, _ bool) (bool, error) {
 		v := &view{s: s, ctx: ctx, conn: conn, whole: whole}
 		v.reads = reads{sql: s.sql, ask: v.ask}
-		err = safely(f, v)
+		err := safely(f, v)
 		switch {
 		case v.failure == nil && err == nil && len(v.seen) == 0:
 			return s.fencedView(ctx, conn, false)
