@@ -41,19 +41,7 @@ func onlyJob(t *testing.T, address string) purgeJob {
 // fill puts files of a table where the server chose its place, and commits them.
 func fill(t *testing.T, catalog *wire.Catalog, name string, snapshots ...jobstest.Snapshot) *jobstest.Layout {
 	t.Helper()
-	catalog.MustCreateTable(t, name, "purge")
-	table, err := catalog.LoadTable(name, "purge")
-	if err != nil {
-		t.Fatal(err)
-	}
-	layout := jobstest.New(t, table.Metadata.Location)
-	for _, snapshot := range snapshots {
-		layout.Append(snapshot)
-	}
-	if _, err := catalog.Commit([]any{}, layout.Updates, name, "purge"); err != nil {
-		t.Fatal(err)
-	}
-	return layout
+	return catalog.MustFillTable(t, snapshots, name, "purge")
 }
 
 // finished waits until the job is done.

@@ -69,19 +69,7 @@ func allDone(all []job) bool {
 // filled makes a table with files.
 func filled(t *testing.T, catalog *wire.Catalog, name string, snapshots ...jobstest.Snapshot) *jobstest.Layout {
 	t.Helper()
-	catalog.MustCreateTable(t, name, "purge")
-	table, err := catalog.LoadTable(name, "purge")
-	if err != nil {
-		t.Fatal(err)
-	}
-	layout := jobstest.New(t, table.Metadata.Location)
-	for _, snapshot := range snapshots {
-		layout.Append(snapshot)
-	}
-	if _, err := catalog.Commit([]any{}, layout.Updates, name, "purge"); err != nil {
-		t.Fatal(err)
-	}
-	return layout
+	return catalog.MustFillTable(t, snapshots, name, "purge")
 }
 
 func dropWithPurge(t *testing.T, catalog *wire.Catalog, name string) {
