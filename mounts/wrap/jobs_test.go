@@ -70,8 +70,8 @@ func TestJobsThatCannotBeReadAreAnErrorThatNamesTheMount(t *testing.T) {
 	}
 }
 
-// TestJobsOfAMountThatIsNotOpenYet: that they cannot be read is no absence.
-func TestJobsOfAMountThatIsNotOpenYet(t *testing.T) {
+// late is a mount that is not open until open gives it a backend.
+func late(t *testing.T) (m *Mounted, open func(mounts.Backend)) {
 	opened := make(chan mounts.Backend)
 	lazy := NewLazy(func(ctx context.Context) (mounts.Backend, error) {
 		select {
@@ -81,8 +81,21 @@ func TestJobsOfAMountThatIsNotOpenYet(t *testing.T) {
 			return nil, ctx.Err()
 		}
 	}, LazyOptions{})
-	m := Stack(lazy, Options{Name: "late", Jobs: true})
-	defer m.Close()
+	m = Stack(lazy, Options{Name: "late", Jobs: true})
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m, func(b mounts.Backend) {
+		opened <- b
+		<-lazy.ended
+	}
+}
+
+// TestJobsOfAMountThatIsNotOpenYet: that they cannot be read is no absence.
+func TestJobsOfAMountThatIsNotOpenYet(t *testing.T) {
+	m, open := late(t)
 	jobs := m.Mount().Jobs
 	if _, err := jobs(context.Background(), "", 10); !errors.Is(err, mounts.Unavailable) {
 		t.Errorf("before: %v", err)
@@ -90,8 +103,7 @@ func TestJobsOfAMountThatIsNotOpenYet(t *testing.T) {
 	if m.Status().Jobs != nil {
 		t.Error("counted before it is open")
 	}
-	opened <- worker{Backend: answering()}
-	<-lazy.ended
+	open(worker{Backend: answering()})
 	if list, err := jobs(context.Background(), "", 10); err != nil || len(list) != 1 {
 		t.Errorf("after: %v, %v", list, err)
 	}

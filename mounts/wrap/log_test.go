@@ -35,23 +35,12 @@ func TestTheCommitLogOfABackendThatKeepsOneCanBeRead(t *testing.T) {
 
 // TestTheCommitLogOfAMountThatIsNotOpenYet: that it cannot be read is no absence.
 func TestTheCommitLogOfAMountThatIsNotOpenYet(t *testing.T) {
-	opened := make(chan mounts.Backend)
-	lazy := NewLazy(func(ctx context.Context) (mounts.Backend, error) {
-		select {
-		case b := <-opened:
-			return b, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}, LazyOptions{})
-	m := Stack(lazy, Options{Name: "late", Jobs: true})
-	defer m.Close()
+	m, open := late(t)
 	read := m.Mount().Log
 	if _, err := read(context.Background(), mounts.LogQuery{}); !errors.Is(err, mounts.Unavailable) {
 		t.Errorf("before: %v", err)
 	}
-	opened <- logging{Backend: answering()}
-	<-lazy.ended
+	open(logging{Backend: answering()})
 	if log, err := read(context.Background(), mounts.LogQuery{ID: "7"}); err != nil || log.ID != "7" {
 		t.Errorf("after: %v, %v", log, err)
 	}
