@@ -93,7 +93,7 @@ func (e *Error) blamesMount() bool {
 }
 
 // sentence is the text of a kind; the wording of absences and conflicts is what
-// Java clients and the REST compatibility kit match on (wire facts 4.2).
+// Java clients and the REST compatibility kit match on.
 func (e *Error) sentence() string {
 	object := "Table"
 	switch e.Op.Row().Role {

@@ -8,7 +8,7 @@ import (
 // config answers /v1/config. Without a warehouse, or with the tree's name, it is
 // about the tree; with a mount's view name about that mount, whose paths then
 // begin with its prefix. Both maps are always objects and the endpoint list is
-// never empty (rules R6 and R7 of the wire facts).
+// never empty.
 func (s *server) config(w http.ResponseWriter, r *http.Request) error {
 	catalog := &s.Tree
 	if name := r.URL.Query().Get("warehouse"); name != "" {

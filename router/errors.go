@@ -95,8 +95,7 @@ func message(e *mounts.Error, status int, requestID string) string {
 // normalize makes the error that is answered out of what a backend returned:
 // it knows its operation and object, a context's end has a kind, and the absence
 // of a namespace is, to a load of a table or view, the absence of that table or
-// view (rule R4 of the wire facts: the metadata-table probes of Java clients
-// recover from nothing else).
+// view (the metadata-table probes of Java clients recover from nothing else).
 func normalize(err error, op capabilities.Op, object mounts.Identifier, sent bool) *mounts.Error {
 	e := *mounts.AsError(err)
 	if e.Op == 0 {

@@ -118,8 +118,7 @@ func (x *exchange) done() {
 // reply is what an answer's headers say beside the usual.
 type reply struct {
 	// secret forbids every store on the way to keep the answer: it may hold
-	// credentials, and metadata is for whom it was loaded (section 1.3 of the
-	// wire facts).
+	// credentials, and metadata is for whom it was loaded.
 	secret bool
 	// cacheControl is used instead where it is not empty.
 	cacheControl string

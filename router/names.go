@@ -104,8 +104,8 @@ func splitLevels(decoded string) mounts.Namespace {
 }
 
 // pathFlaw is the answer to a name in the path that no object can have. Asked
-// for, it is an absence like any other (rule R4 of the wire facts: an empty
-// namespace is a 404 about the table); a change that would need the name to be
+// for, it is an absence like any other (an empty namespace is a 404
+// about the table); a change that would need the name to be
 // legal is a bad request, unless the name is just missing.
 func (x *exchange) pathFlaw(absent mounts.Kind, what, flaw string, id mounts.Identifier) error {
 	if x.row.Class == capabilities.Read || flaw == "is empty" {

@@ -101,7 +101,7 @@ func (s *suite) says(err error, want string) {
 }
 
 // contractMessages: the wording that Java clients and the REST compatibility
-// kit match on (wire facts 4.2).
+// kit match on.
 func (s *suite) contractMessages() {
 	id, _ := s.fresh()
 	other := s.id("returns", "shop")

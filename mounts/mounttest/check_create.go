@@ -143,7 +143,7 @@ func fieldIDs(d doc) (ids []int64) {
 }
 
 // createPartitioned sends ids that a catalog may assign anew: spec and order
-// must go along (wire facts 3.5).
+// must go along.
 func (s *suite) createPartitioned() {
 	table := s.create(&mounts.CreateTableRequest{Namespace: s.namespace("shop"), Name: "events",
 		Schema: raw(`{"type":"struct","schema-id":7,"identifier-field-ids":[40],"fields":[

@@ -100,7 +100,7 @@ func (s *suite) refuseMissing() {
 }
 
 // refuseUnknownUpdate: nothing of a commit may be written that is not
-// understood whole (wire facts R18).
+// understood whole.
 func (s *suite) refuseUnknownUpdate() {
 	id, before := s.fresh()
 	for _, update := range []string{`{"action":"no-such-update","x":1}`, `{"x":1}`, `{"action":5}`, `[]`, `null`, `"text"`} {
@@ -149,7 +149,7 @@ func (s *suite) refuseInvalid() {
 }
 
 // refuseStale: an append that was built on an older state than its requirements
-// notice may be rebuilt, so it is a conflict (wire facts 3.4).
+// notice may be rebuilt, so it is a conflict.
 func (s *suite) refuseStale() {
 	id, created := s.fresh()
 	first := s.append(id, created.Metadata, 11)

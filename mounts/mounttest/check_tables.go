@@ -37,7 +37,7 @@ func (s *suite) tableLoad() {
 }
 
 // tableLoadMissing: engines probe names such as orders.snapshots, and know only
-// the missing table (wire facts R4).
+// the missing table.
 func (s *suite) tableLoadMissing() {
 	s.fresh()
 	s.namespace("shop", "eu")

@@ -18,7 +18,7 @@ func pathWord(segment string) bool {
 
 // Paths brings the request's path into the one spelling that routes have: the
 // prefix of a catalog goes into the Call, and slashes that clients add by
-// mistake are dropped (rules R13 and R33 of the wire facts): at the very front,
+// mistake are dropped: at the very front,
 // behind /v1, behind the prefix and at the end, and a second /v1 from a client
 // whose base URL already ends in one. It never redirects, decodes nothing, and
 // leaves every other segment alone, the empty one of `/namespaces//tables/t`

@@ -8,7 +8,7 @@ import (
 
 // Segment decodes one path segment, once. `%2F` gives a slash inside a name. A
 // plus sign stands for itself, except from a Java client, whose encoder writes a
-// blank as `+` and a plus as `%2B` (rule R14 of the wire facts).
+// blank as `+` and a plus as `%2B`.
 func Segment(escaped string, java bool) (string, error) {
 	if java && strings.IndexByte(escaped, '+') >= 0 {
 		return url.QueryUnescape(escaped)
