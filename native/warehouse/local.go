@@ -23,6 +23,8 @@ type local struct {
 	root    Location
 	inner   *os.Root
 	folders folders
+	// sync flushes a file or folder to disk; tests watch it.
+	sync func(*os.File) error
 	// writers is how many are flushing at this moment.
 	writers atomic.Int32
 }
@@ -39,7 +41,7 @@ func openLocal(root Location) (files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("warehouse: cannot open the folder: %w", err)
 	}
-	return &local{root: root, inner: inner}, nil
+	return &local{root: root, inner: inner, sync: (*os.File).Sync}, nil
 }
 
 // name is a location's path from the root, which it lies inside.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -35,10 +36,7 @@ type folder struct {
 // open if the name still leads to it. done must be called.
 func (f *local) use(dir string) (*folder, error) {
 	if kept := f.folders.take(dir); kept != nil {
-		// A name can lead out of the root here, but never into a folder that was
-		// found inside it.
-		now, err := os.Stat(filepath.Join(f.inner.Name(), dir))
-		if err == nil && os.SameFile(now, kept.info) {
+		if f.leadsTo(dir, kept.info) {
 			return kept, nil
 		}
 		f.folders.drop(dir, kept)
@@ -59,6 +57,21 @@ func (f *local) use(dir string) (*folder, error) {
 	opened := &folder{inner: inner, self: self, info: info, users: 1}
 	f.folders.keep(dir, opened)
 	return opened, nil
+}
+
+// leadsTo reports whether a name still leads to a folder that was found under it,
+// without links: a folder may have been moved out of the root and linked to.
+func (f *local) leadsTo(dir string, folder os.FileInfo) bool {
+	name := f.inner.Name()
+	var info os.FileInfo
+	for level := range strings.SplitSeq(dir, "/") {
+		name += string(filepath.Separator) + level
+		var err error
+		if info, err = os.Lstat(name); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return os.SameFile(info, folder)
 }
 
 func (fs *folders) take(dir string) *folder {

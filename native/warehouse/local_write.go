@@ -110,15 +110,15 @@ func (f *local) flushAll(files ...*os.File) error {
 	failed := make([]error, len(files))
 	if writers > fewWriters {
 		for i, file := range files {
-			failed[i] = file.Sync()
+			failed[i] = f.sync(file)
 		}
 		return errors.Join(failed...)
 	}
 	var group sync.WaitGroup
 	for i, file := range files[1:] {
-		group.Go(func() { failed[i+1] = file.Sync() })
+		group.Go(func() { failed[i+1] = f.sync(file) })
 	}
-	failed[0] = files[0].Sync()
+	failed[0] = f.sync(files[0])
 	group.Wait()
 	return errors.Join(failed...)
 }
