@@ -53,7 +53,7 @@ func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 
 func (g *viewGenerator) version() string {
 	g.ts++
-	sql := fmt.Sprint("select ", g.IntN(40))
+	sql := fmt.Sprint("select ", g.IntN(12))
 	two := []string{query("spark", sql), query("trino", sql)}
 	schema, at := pick(g.Rand, g.schemas...), g.ts
 	if g.IntN(8) == 0 {
