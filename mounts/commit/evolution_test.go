@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -33,4 +34,21 @@ func TestARequiredColumnNeedsAValueForTheRowsThatAreThere(t *testing.T) {
 	// A column that comes back is not new.
 	gone := must(t, must(t, full, ``, columns(given)), ``, `{"action":"set-current-schema","schema-id":0}`)
 	must(t, gone, ``, columns(bare))
+}
+
+// TestANullInPlaceOfIdentifierFieldsIsLeftOut: it means that there are none, and
+// PyIceberg cannot read a table or view with it.
+func TestANullInPlaceOfIdentifierFieldsIsLeftOut(t *testing.T) {
+	const withNull = `{"type":"struct","schema-id":4,"identifier-field-ids":null,"fields":[{"id":1,"name":"only","required":true,"type":"long"}]}`
+	created, err := Create(&mounts.CreateTableRequest{Namespace: ident.Namespace, Name: ident.Name, Schema: json.RawMessage(withNull)}, "s3://b/t", fixed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	added := must(t, made(t, 2), ``, addSchema(withNull))
+	view := mustView(t, aView(t, nil), addSchema(withNull))
+	for name, doc := range map[string]json.RawMessage{"create": created, "add-schema": added, "view": view} {
+		if strings.Contains(string(doc), `"identifier-field-ids":null`) || !strings.Contains(string(doc), `"only"`) {
+			t.Errorf("%s: %s", name, doc)
+		}
+	}
 }

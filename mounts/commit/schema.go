@@ -122,6 +122,9 @@ func (s *state) keepSchema(raw []byte, version int, least int64) (*schema, error
 	if id, err = list.nextID(o.get(schemas.id), 0); err != nil {
 		return nil, err
 	}
+	if !o.has("identifier-field-ids") {
+		o.remove("identifier-field-ids") // a null: PyIceberg cannot read what has one
+	}
 	o.setInt(schemas.id, id)
 	list.add(entry{id: id, raw: o.encode()})
 	s.lastAdded[schemas] = &id
