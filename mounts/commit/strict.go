@@ -12,6 +12,7 @@ import (
 // or a property emptied, where nothing of the kind was asked.
 type (
 	ids   []int64
+	short []int32 // ids of columns
 	names []string
 	texts map[string]string
 )
@@ -21,6 +22,12 @@ var errNull = errors.New("a null stands in place of a value")
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (l *ids) UnmarshalJSONFrom(d *jsontext.Decoder) (err error) {
 	*l, err = listOf[int64](d)
+	return err
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (l *short) UnmarshalJSONFrom(d *jsontext.Decoder) (err error) {
+	*l, err = listOf[int32](d)
 	return err
 }
 

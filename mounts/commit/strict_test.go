@@ -85,6 +85,7 @@ func TestWhatJavaCannotReadIsNotStored(t *testing.T) {
 		blobs(`{"type":"t","sequence-number":1,"fields":[1]}`),
 		blobs(`{"type":null,"snapshot-id":101,"sequence-number":1,"fields":[1]}`),
 		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[2147483648]}`),
+		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[1,null]}`),
 		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[1],"properties":null}`),
 		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[1],"properties":{"ndv":null}}`),
 	} {

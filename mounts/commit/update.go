@@ -293,11 +293,11 @@ func checkBlobs(what string, raw []byte) error {
 	for i, blob := range blobs {
 		where := what + ": blob-metadata[" + strconv.Itoa(i) + "]"
 		var f struct {
-			Type       *string  `json:"type"`
-			Snapshot   *int64   `json:"snapshot-id"`
-			Sequence   *int64   `json:"sequence-number"`
-			Fields     *[]int32 `json:"fields"`
-			Properties *texts   `json:"properties"`
+			Type       *string `json:"type"`
+			Snapshot   *int64  `json:"snapshot-id"`
+			Sequence   *int64  `json:"sequence-number"`
+			Fields     *short  `json:"fields"`
+			Properties *texts  `json:"properties"`
 		}
 		if isNull(blob) {
 			return badRequest("%s is null", where)
