@@ -211,3 +211,10 @@ func TestAzureClientsGoToTheCloudOfTheAccount(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorsOfAzureHoldNoSignature(t *testing.T) {
+	err := blobError(fmt.Errorf("reading: %w", &url.Error{Op: "Get", URL: "https://account.blob.core.windows.net/lake/f?sv=1&sig=SECRET", Err: io.ErrUnexpectedEOF}))
+	if strings.Contains(err.Error(), "SECRET") || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Error(err)
+	}
+}
