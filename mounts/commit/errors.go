@@ -1,6 +1,7 @@
 package commit
 
 import (
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -48,8 +49,13 @@ func about(err error, object mounts.Identifier) error {
 }
 
 // library turns an error of iceberg-go about what the client sent into one line
-// of bounded length.
+// of bounded length. What it lets through of a decoder names Go types, which say
+// nothing to a client.
 func library(err error) string {
+	var typed *stdjson.UnmarshalTypeError
+	if errors.As(err, &typed) {
+		return fmt.Sprintf("%q is a %s, which it cannot be", clip(typed.Field[strings.LastIndexByte(typed.Field, '.')+1:]), typed.Value)
+	}
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	if len(text) > 400 {
 		text = strings.ToValidUTF8(text[:400], "") + "…"

@@ -40,10 +40,18 @@ func specFields(o *object, label string) ([]specField, error) {
 		if f.object, err = parseObject(raw); err != nil {
 			return nil, badRequest("%s: field %d is not an object", label, i)
 		}
+		for _, key := range [...]string{"source-id", "source-ids"} {
+			if !f.object.has(key) {
+				f.object.remove(key) // a null, which means the same
+			}
+		}
 		sources := [][]byte{f.object.get("source-id")}
 		if f.object.has("source-ids") {
 			if sources, err = elements(f.object.get("source-ids")); err != nil || len(sources) > maxFields {
 				return nil, badRequest("%s: \"source-ids\" of field %d is not a list of ids", label, i)
+			}
+			if slices.ContainsFunc(sources, isNull) {
+				return nil, badRequest("%s: \"source-ids\" of field %d holds a null", label, i)
 			}
 			if len(sources) == 1 {
 				// One source is written the way that every reader knows.

@@ -85,6 +85,8 @@ func TestWhatJavaCannotReadIsNotStored(t *testing.T) {
 		blobs(`{"type":"t","sequence-number":1,"fields":[1]}`),
 		blobs(`{"type":null,"snapshot-id":101,"sequence-number":1,"fields":[1]}`),
 		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[2147483648]}`),
+		addSpec(`{"source-ids":[1,null],"field-id":1009,"name":"n","transform":"bucket[7]"}`),
+		addOrder(9, `{"source-ids":[1,null],"transform":"bucket[7]","direction":"asc","null-order":"nulls-first"}`),
 		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[1,null]}`),
 		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[1],"properties":null}`),
 		blobs(`{"type":"t","snapshot-id":101,"sequence-number":1,"fields":[1],"properties":{"ndv":null}}`),
@@ -115,5 +117,25 @@ func TestASnapshotCannotHaveTheIDThatMeansNone(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "stands for no snapshot") {
 			t.Errorf("v%d: %v", version, err)
 		}
+	}
+}
+
+// TestANullBesideTheSourceIsNoSource: a field has a source-id or, with several,
+// source-ids.
+func TestANullBesideTheSourceIsNoSource(t *testing.T) {
+	for _, field := range []string{`"source-id":1,"source-ids":null`, `"source-id":null,"source-ids":[1]`} {
+		doc := string(must(t, grown(t, 3, 2), "", addSpec(`{`+field+`,"field-id":1009,"name":"n","transform":"bucket[7]"}`)+
+			","+addOrder(9, `{`+field+`,"transform":"bucket[7]","direction":"asc","null-order":"nulls-first"}`)))
+		if strings.Contains(doc, "null,") || strings.Contains(doc, `"source-ids"`) {
+			t.Errorf("%s: %s", field, doc)
+		}
+	}
+}
+
+func TestAWrongTypeIsToldWithoutGoTypes(t *testing.T) {
+	_, err := commitTo(made(t, 2), "", addSchema(`{"type":"struct","identifier-field-ids":["1"],"fields":[{"id":1,"name":"id","required":true,"type":"long"}]}`))
+	refused(t, err, mounts.ValidationFailed, `"identifier-field-ids" is a string`)
+	if text := mounts.AsError(err).Message(); strings.Contains(text, "Go ") || strings.Contains(text, "Alias") {
+		t.Error(text)
 	}
 }
