@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -93,7 +93,7 @@ func (o *azureObjects) put(ctx context.Context, key string, content []byte) erro
 		AccessConditions: &azblob.AccessConditions{ModifiedAccessConditions: &azblob.ModifiedAccessConditions{IfNoneMatch: new(azcore.ETagAny)}},
 	})
 	if bloberror.HasCode(err, bloberror.BlobAlreadyExists, bloberror.ConditionNotMet) {
-		return fmt.Errorf("%w: %w", fs.ErrExist, err)
+		return fmt.Errorf("%w: %w", fs.ErrExist, unsigned{err})
 	}
 	return blobError(err)
 }
@@ -188,14 +188,22 @@ func (o *azureObjects) removeFolders(ctx context.Context, folder string) error {
 func (o *azureObjects) close() error { return o.opened.Close() }
 
 // blobError tells a missing blob from a missing container, which says nothing
-// about the blob. It takes the query out of the address in a network error: the
-// signature of a SAS token is in it, and errors are logged.
+// about the blob. It leaves the queries of addresses out of the text, since the
+// signature of a SAS token is in them, and errors are logged.
 func blobError(err error) error {
-	if called := (*url.Error)(nil); errors.As(err, &called) {
-		called.URL, _, _ = strings.Cut(called.URL, "?")
+	if err == nil {
+		return nil
 	}
 	if bloberror.HasCode(err, bloberror.BlobNotFound) {
-		return fmt.Errorf("%w: %w", ErrMissing, err)
+		return fmt.Errorf("%w: %w", ErrMissing, unsigned{err})
 	}
-	return err
+	return unsigned{err}
 }
+
+var query = regexp.MustCompile(`(https?://[^\s"?]+)\?[^\s"]*`)
+
+// unsigned is an error whose text has no queries of addresses in it.
+type unsigned struct{ error }
+
+func (e unsigned) Error() string { return query.ReplaceAllString(e.error.Error(), "$1") }
+func (e unsigned) Unwrap() error { return e.error }
