@@ -15,6 +15,12 @@ type Caller struct {
 	TraceParent string
 	// Once is set if the client sent an Idempotency-Key with a change.
 	Once *Once
+	// Token is the client's own bearer token, empty if it sent none. It is a
+	// secret: only a remote that is called in the caller's name may see it, and
+	// no log, error or cache key holds it.
+	Token string
+	// Scope is the client request; nil for the server's own background calls.
+	Scope *Scope
 }
 
 // Once says that a request with this key is the same request, however often it

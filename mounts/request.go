@@ -234,4 +234,6 @@ type LoadCredentialsRequest struct {
 type SignStorageRequest struct {
 	Table Identifier
 	Body  json.RawMessage
+	// State is what Signing.State of the loaded table was, as the client sent it.
+	State string
 }

@@ -40,6 +40,14 @@ type Table struct {
 	Metadata           json.RawMessage
 	Config             map[string]string
 	StorageCredentials []StorageCredential
+	// Refresh tells that LoadCredentials renews the credentials above, so that
+	// whoever serves them may name its own credentials route for that. A backend
+	// never names a route itself: it does not know what its objects are called
+	// where the client is.
+	Refresh bool
+	// Signing is set if storage requests are to be signed by SignRequest, one by
+	// one; whoever serves the table names its own sign route.
+	Signing *Signing
 	// Extra holds further top-level fields of a remote's answer that nobody
 	// here knows, by name, in their own bytes: a restriction that a remote
 	// placed on a read must not be lost on the way.
@@ -50,6 +58,16 @@ type Table struct {
 	// NotModified answers a load whose IfNoneMatch held the current tag. Then
 	// only ETag is set.
 	NotModified bool
+}
+
+// Signing says how to have storage requests of a table signed.
+type Signing struct {
+	// State comes back as SignStorageRequest.State: what the backend needs to
+	// sign for this table, sealed and safe in a query. Empty for none.
+	State string
+	// Config holds further keys of the table's config that go with signing, none
+	// of which names an address.
+	Config map[string]string
 }
 
 // View is a loaded or committed view (REST spec, LoadViewResult).
@@ -71,4 +89,10 @@ type Document struct {
 	Body json.RawMessage
 	// CacheControl is the header that came with it; empty for none.
 	CacheControl string
+	// StorageCredentials of a scan plan, which are not in Body; whoever serves it
+	// puts them back as its member "storage-credentials". Refresh is as in Table,
+	// and PlanID is then the plan that they are to be renewed for.
+	StorageCredentials []StorageCredential
+	Refresh            bool
+	PlanID             string
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/icefield/icefield/mounts"
@@ -57,23 +58,50 @@ func (a Auth) check() error {
 	return nil
 }
 
-// login hands out the token of the next request. Its errors are *mounts.Error
-// without Op and Ident.
+// login puts the login onto requests. Its errors are *mounts.Error without Op
+// and Ident.
 type login interface {
-	// token returns the token to send; empty for none.
-	token(ctx context.Context) (string, error)
-	// renew returns another token than the one that was refused, or false if
-	// there is none.
-	renew(ctx context.Context, refused string) (string, bool, error)
+	// authorize is called for each request right before it is sent, when all its
+	// other headers are set. It returns the secret that it used, which no message
+	// may repeat; empty for none.
+	authorize(ctx context.Context, r *http.Request, body []byte) (used string, err error)
+	// renew reports whether there is another secret than the one that was
+	// refused; the next authorize uses it.
+	renew(ctx context.Context, refused string) (bool, error)
 	// close waits for what the login has under way.
 	close()
 }
 
 type anonymous struct{}
 
-func (anonymous) token(context.Context) (string, error)               { return "", nil }
-func (anonymous) renew(context.Context, string) (string, bool, error) { return "", false, nil }
-func (anonymous) close()                                              {}
+func (anonymous) authorize(context.Context, *http.Request, []byte) (string, error) { return "", nil }
+func (anonymous) renew(context.Context, string) (bool, error)                      { return false, nil }
+func (anonymous) close()                                                           {}
+
+// tokens hands out the bearer token of the next request.
+type tokens interface {
+	token(ctx context.Context) (string, error)
+	// renew returns another token than the one that was refused, or false if
+	// there is none.
+	renew(ctx context.Context, refused string) (string, bool, error)
+	close()
+}
+
+// authorization is a login by bearer token.
+type authorization struct{ tokens }
+
+func (a authorization) authorize(ctx context.Context, r *http.Request, _ []byte) (string, error) {
+	token, err := a.token(ctx)
+	if err == nil && token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return token, err
+}
+
+func (a authorization) renew(ctx context.Context, refused string) (bool, error) {
+	_, renewed, err := a.tokens.renew(ctx, refused)
+	return renewed, err
+}
 
 type bearer struct{ read func() (string, error) }
 

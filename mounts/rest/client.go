@@ -43,10 +43,10 @@ func newClient(c Config) *client {
 	}
 	switch {
 	case c.Auth.bearer != nil:
-		k.login = bearer{c.Auth.bearer}
+		k.login = authorization{bearer{c.Auth.bearer}}
 	case c.Auth.oauth2 != nil:
 		tokens := plainClient(observed{next: pool{transport}, agent: c.UserAgent, observe: c.Observe})
-		k.login = newClientCredentials(*c.Auth.oauth2, c.URL, tokens, c.Request)
+		k.login = authorization{newClientCredentials(*c.Auth.oauth2, c.URL, tokens, c.Request)}
 	}
 	return k
 }
@@ -75,31 +75,29 @@ type answer struct {
 	// hide is what no message may repeat: the token that the request bore and
 	// the remote's own addresses.
 	hide []string
+	// secret is what the login used.
+	secret string
 }
 
 // do makes the call, once more if the login was refused and can be renewed. Its
 // errors are *mounts.Error; every status is an answer.
 func (k *client) do(ctx context.Context, c call) (*answer, error) {
-	token, err := k.login.token(ctx)
-	if err != nil {
-		return nil, about(err, c)
-	}
-	a, err := k.send(ctx, c, token)
+	a, err := k.send(ctx, c)
 	if err != nil || a.status != http.StatusUnauthorized && a.status != statusAuthTimeout {
 		return a, err
 	}
-	token, renewed, err := k.login.renew(ctx, token)
+	renewed, err := k.login.renew(ctx, a.secret)
 	if err != nil {
 		return nil, about(err, c)
 	}
 	if !renewed {
 		return a, nil
 	}
-	return k.send(ctx, c, token)
+	return k.send(ctx, c)
 }
 
 // send makes one HTTP call.
-func (k *client) send(ctx context.Context, c call, token string) (*answer, error) {
+func (k *client) send(ctx context.Context, c call) (*answer, error) {
 	if ctx.Err() != nil {
 		return nil, about(callerGone(ctx), c)
 	}
@@ -110,7 +108,11 @@ func (k *client) send(ctx context.Context, c call, token string) (*answer, error
 	if err != nil {
 		return nil, &mounts.Error{Kind: mounts.Internal, Op: c.op, Ident: c.object, Err: innermost(err)}
 	}
-	k.setHeader(ctx, req.Header, c, token)
+	k.setHeader(ctx, req.Header, c)
+	secret, err := k.login.authorize(callCtx, req.Request, nil)
+	if err != nil {
+		return nil, about(err, c)
+	}
 
 	start := time.Now()
 	seen := Call{Op: c.op, Kind: c.kind}
@@ -124,7 +126,8 @@ func (k *client) send(ctx context.Context, c call, token string) (*answer, error
 	}
 	defer resp.Body.Close()
 	seen.Status = resp.StatusCode
-	a := &answer{status: resp.StatusCode, header: resp.Header, hide: append(k.hosts[:len(k.hosts):len(k.hosts)], token)}
+	a := &answer{status: resp.StatusCode, header: resp.Header, secret: secret,
+		hide: append(k.hosts[:len(k.hosts):len(k.hosts)], secret)}
 	if c.method == http.MethodHead {
 		return a, nil
 	}
@@ -145,13 +148,10 @@ func (k *client) send(ctx context.Context, c call, token string) (*answer, error
 
 // setHeader sets everything that the remote is told. Nothing of the client's own
 // request is forwarded but what stands here.
-func (k *client) setHeader(ctx context.Context, h http.Header, c call, token string) {
+func (k *client) setHeader(ctx context.Context, h http.Header, c call) {
 	h.Set("Accept", "application/json")
 	h.Set("Accept-Encoding", "gzip")
 	h.Set("User-Agent", k.agent)
-	if token != "" {
-		h.Set("Authorization", "Bearer "+token)
-	}
 	if c.ifNoneMatch != "" && headerValue(c.ifNoneMatch) {
 		h.Set("If-None-Match", c.ifNoneMatch)
 	}

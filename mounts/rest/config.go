@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/icefield/icefield/capabilities"
+	"github.com/icefield/icefield/pagination"
 )
 
 // Config is one remote and how to talk to it. Zero values mean the defaults.
@@ -18,6 +20,30 @@ type Config struct {
 	URL string
 	// Warehouse, if set, is sent to the remote's /v1/config.
 	Warehouse string
+	// Mount is the mount's name. Ring seals what clients bring back (plan ids,
+	// plan tasks, the state of a signing route) under the key of that name; nil
+	// means a ring of this process alone.
+	Mount string
+	Ring  *pagination.Keyring
+	// Profile holds the habits of the vendor; the zero Profile is the spec.
+	Profile Profile
+	// Writable forwards what changes the catalog too.
+	Writable bool
+	// Withhold lets no storage credential of the remote pass, and asks for none.
+	Withhold bool
+	// AllowedLocations, if any, are the only storage locations that credentials
+	// may be relayed for and that the mount's tables may be said to lie in.
+	AllowedLocations []string
+	// Ours, if set, reports a location inside a warehouse that another mount of
+	// this server governs: nothing is relayed for those.
+	Ours func(location string) bool
+	// Headers are sent with every catalog call ("Polaris-Realm"). None of them is
+	// a secret or one of the protocol's own.
+	Headers map[string]string
+	// RootCAs are trusted instead of the system's, if set.
+	RootCAs *x509.CertPool
+	// RefreshSettings is how old the remote's /v1/config may get (5 min).
+	RefreshSettings time.Duration
 	// Auth is the mount's own login; the zero Auth sends none.
 	Auth Auth
 	// Connect bounds the making of a connection (2 s), Request one HTTP call

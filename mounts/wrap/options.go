@@ -30,10 +30,30 @@ type Options struct {
 	// 1024.
 	InFlight int
 	Probe    ProbeOptions
+	// Cache keeps and shares the answers of reads; the zero value does neither.
+	Cache CacheOptions
 	// Metrics may be shared by all mounts; nil records nothing.
 	Metrics *Metrics
 	// Logger is told of changes of state; nil discards.
 	Logger *slog.Logger
+}
+
+// CacheOptions say what is kept of the answers to reads. Metadata is kept,
+// storage credentials never are.
+type CacheOptions struct {
+	// Size bounds what is kept, in bytes; 0 keeps nothing.
+	Size int64
+	// TTL is how long an answer is used without asking the backend again; 0 asks
+	// each time, with the tag of the answer that is held.
+	TTL time.Duration
+	// StaleIfDown is how old an answer may be that is used while the backend
+	// cannot be reached; 0 uses none.
+	StaleIfDown time.Duration
+	// Coalesce lets identical reads share one call of the backend.
+	Coalesce bool
+	// PerCaller keeps and shares for one caller only, told by the token: the
+	// backend answers different callers differently.
+	PerCaller bool
 }
 
 func (o Options) withDefaults() Options {
