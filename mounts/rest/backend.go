@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/icefield/icefield/capabilities"
@@ -16,9 +17,9 @@ import (
 // safe for concurrent use.
 type Backend struct {
 	mounts.Unsupported
-	config   Config
-	client   *client
-	settings *settings
+	config Config
+	client *client
+	known  atomic.Pointer[settings]
 }
 
 var _ mounts.Backend = (*Backend)(nil)
@@ -39,13 +40,19 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 		k.close()
 		return nil, err
 	}
-	return &Backend{config: c, client: k, settings: s}, nil
+	b := &Backend{config: c, client: k}
+	b.known.Store(s)
+	return b, nil
 }
+
+// current is what the remote said of itself last. A call takes it once (call.at),
+// so that its parts agree.
+func (b *Backend) current() *settings { return b.known.Load() }
 
 // Capabilities implements mounts.Backend: what the remote's endpoint list
 // offered when it was opened, less everything but reads, with the existence
 // checks that a load answers.
-func (b *Backend) Capabilities() capabilities.Set { return b.settings.can }
+func (b *Backend) Capabilities() capabilities.Set { return b.current().can }
 
 // KeyLifetime implements mounts.Backend: keys are for changes, and none of those
 // is forwarded.
@@ -55,7 +62,7 @@ func (b *Backend) KeyLifetime() time.Duration { return 0 }
 // remote that sent us to another address is asked there, for one namespace:
 // that is where calls go, and nothing says that it tells its settings there too.
 func (b *Backend) Health(ctx context.Context) error {
-	if b.settings.moved && b.settings.can.Has(capabilities.ListNamespaces) {
+	if s := b.current(); s.moved && s.can.Has(capabilities.ListNamespaces) {
 		_, err := b.ListNamespaces(ctx, &mounts.ListNamespacesRequest{Page: pagination.Request{Size: 1}})
 		if errors.Is(err, mounts.Forbidden) {
 			return nil // it is there, and says who may list
@@ -82,11 +89,15 @@ func (b *Backend) Close() error {
 	return nil
 }
 
+// do makes a catalog call.
+func (b *Backend) do(ctx context.Context, c call) (*answer, error) { return b.client.do(ctx, c) }
+
 // begin makes the call of a request, or refuses one that the remote does not
 // offer.
 func (b *Backend) begin(req mounts.Request) (call, error) {
-	if !b.settings.can.Has(req.Op()) {
+	s := b.current()
+	if !s.can.Has(req.Op()) {
 		return call{}, mounts.NotSupported(req)
 	}
-	return call{op: req.Op(), kind: kindCatalog, method: http.MethodGet, object: req.Object()}, nil
+	return call{at: s, op: req.Op(), kind: kindCatalog, method: http.MethodGet, object: req.Object()}, nil
 }

@@ -64,6 +64,8 @@ type call struct {
 	ifNoneMatch string
 	// object is what an error is about.
 	object mounts.Identifier
+	// at is what was known of the remote when the call began.
+	at *settings
 }
 
 // answer is what came back, whatever its status. The body of an error is cut

@@ -27,10 +27,10 @@ type listing[R any] struct {
 func fetch[R any](ctx context.Context, b *Backend, l listing[R], want pagination.Request) (*pagination.Page[R], error) {
 	from := readCursor(want.Token)
 	if from.served == 0 || from.size == 0 {
-		from.size = b.pageSize(want.Size)
+		from.size = l.call.at.page(want.Size)
 	}
 	l.call.url += "?pageToken=" + segment(from.token) + "&pageSize=" + strconv.Itoa(from.size) + l.query
-	a, err := b.client.do(ctx, l.call)
+	a, err := b.do(ctx, l.call)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +55,13 @@ func fetch[R any](ctx context.Context, b *Backend, l listing[R], want pagination
 	return page, nil
 }
 
-// pageSize is what to ask the remote for.
-func (b *Backend) pageSize(wanted int) int {
+// page is the page size to ask the remote for.
+func (s *settings) page(wanted int) int {
 	switch {
 	case wanted > 0:
 		return min(wanted, maxPageSize)
-	case b.settings.pageSize > 0:
-		return b.settings.pageSize
+	case s.pageSize > 0:
+		return s.pageSize
 	}
 	return defaultPageSize
 }

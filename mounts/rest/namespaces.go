@@ -19,9 +19,9 @@ func (b *Backend) ListNamespaces(ctx context.Context, req *mounts.ListNamespaces
 		return nil, err
 	}
 	l := listing[mounts.Namespace]{call: c, member: "namespaces", row: childOf(req.Parent)}
-	l.call.url = b.settings.namespaces()
+	l.call.url = c.at.namespaces()
 	if !req.Parent.IsRoot() {
-		parent, err := b.settings.parent(req.Parent, c)
+		parent, err := c.at.parent(req.Parent, c)
 		if err != nil {
 			return nil, err
 		}
@@ -41,10 +41,10 @@ func (b *Backend) LoadNamespace(ctx context.Context, req *mounts.LoadNamespaceRe
 	if req.Namespace.IsRoot() {
 		return info, nil
 	}
-	if c.url, err = b.settings.within(req.Namespace, c); err != nil {
+	if c.url, err = c.at.within(req.Namespace, c); err != nil {
 		return nil, err
 	}
-	a, err := b.client.do(ctx, c)
+	a, err := b.do(ctx, c)
 	if err != nil {
 		return nil, err
 	}

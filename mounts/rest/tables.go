@@ -24,7 +24,7 @@ func (b *Backend) list(ctx context.Context, req mounts.Request, n mounts.Namespa
 	if n.IsRoot() {
 		return &pagination.Page[mounts.Identifier]{Items: []mounts.Identifier{}}, nil
 	}
-	if c.url, err = b.settings.within(n, c, collection); err != nil {
+	if c.url, err = c.at.within(n, c, collection); err != nil {
 		return nil, err
 	}
 	return fetch(ctx, b, listing[mounts.Identifier]{call: c, member: "identifiers", row: named(n)}, page)
@@ -40,14 +40,14 @@ func (b *Backend) LoadTable(ctx context.Context, req *mounts.LoadTableRequest) (
 	if req.Table.Namespace.IsRoot() || req.Table.Name == "" {
 		return nil, &mounts.Error{Kind: mounts.NoSuchTable, Op: c.op, Ident: c.object}
 	}
-	if c.url, err = b.settings.object(req.Table, "tables", c); err != nil {
+	if c.url, err = c.at.object(req.Table, "tables", c); err != nil {
 		return nil, err
 	}
 	if req.Snapshots != "" {
 		c.url += "?snapshots=" + segment(string(req.Snapshots))
 	}
 	c.ifNoneMatch = req.IfNoneMatch
-	a, err := b.client.do(ctx, c)
+	a, err := b.do(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +77,12 @@ func (b *Backend) TableExists(ctx context.Context, req *mounts.TableExistsReques
 	if req.Table.Namespace.IsRoot() || req.Table.Name == "" {
 		return &mounts.Error{Kind: mounts.NoSuchTable, Op: c.op, Ident: c.object}
 	}
-	if c.url, err = b.settings.object(req.Table, "tables", c); err != nil {
+	if c.url, err = c.at.object(req.Table, "tables", c); err != nil {
 		return err
 	}
-	if b.settings.has.Has(capabilities.TableExists) {
+	if c.at.has.Has(capabilities.TableExists) {
 		c.method = http.MethodHead
-		a, err := b.client.do(ctx, c)
+		a, err := b.do(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (b *Backend) TableExists(ctx context.Context, req *mounts.TableExistsReques
 		c.method = http.MethodGet
 	}
 	c.url += "?snapshots=" + string(mounts.SnapshotsRefs) // the smaller answer
-	a, err := b.client.do(ctx, c)
+	a, err := b.do(ctx, c)
 	if err != nil {
 		return err
 	}

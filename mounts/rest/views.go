@@ -22,10 +22,10 @@ func (b *Backend) LoadView(ctx context.Context, req *mounts.LoadViewRequest) (*m
 	if req.View.Namespace.IsRoot() || req.View.Name == "" {
 		return nil, &mounts.Error{Kind: mounts.NoSuchView, Op: c.op, Ident: c.object}
 	}
-	if c.url, err = b.settings.object(req.View, "views", c); err != nil {
+	if c.url, err = c.at.object(req.View, "views", c); err != nil {
 		return nil, err
 	}
-	a, err := b.client.do(ctx, c)
+	a, err := b.do(ctx, c)
 	if err != nil {
 		return nil, err
 	}
