@@ -53,12 +53,18 @@ func (s *server) operation(op capabilities.Op, handle handler) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
+		token, err := middleware.BearerToken(r.Header)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
 		ctx := r.Context()
 		if row.Class != capabilities.Read {
 			ctx = context.WithoutCancel(ctx)
 		}
 		ctx = mounts.WithCaller(ctx, mounts.Caller{
 			Principal: "anonymous", RequestID: call.RequestID, Via: call.Via, TraceParent: call.TraceParent,
+			Token: token, Scope: &call.Scope,
 		})
 		ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 		defer cancel()

@@ -14,7 +14,7 @@ import (
 
 // Begin is the outermost piece: it makes the request's Call, gives it an id that
 // is echoed as X-Request-Id, recovers panics, and, when the answer is out, hands
-// the call to finished (access log, metrics).
+// the call to finished (access log, metrics) and ends its scope.
 //
 // A panic is answered through fail as an Internal error, with OutcomeUnknown if
 // a change had been handed to a backend. If part of an answer was out already
@@ -31,6 +31,7 @@ func Begin(fail Fail, logger *slog.Logger, finished func(*Call, *http.Request), 
 		w = &call.recorder
 		w.Header()["X-Request-Id"] = []string{call.RequestID}
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, call))
+		defer call.Scope.End() // whatever happens below: what was held for the answer is given back
 		defer func() {
 			cause := recover()
 			if cause != nil {

@@ -46,6 +46,9 @@ type Call struct {
 	Err error
 	// Started is when the request arrived.
 	Started time.Time
+	// Scope is the request for the layers below the HTTP surface. Begin ends it
+	// once the answer is out or given up.
+	Scope mounts.Scope
 
 	recorder Recorder
 }
