@@ -10,6 +10,11 @@ import (
 
 // Request is the request of one operation. The types of this file are all
 // there are; each is the parameter of exactly one Backend method.
+//
+// Where one has a field Extra, that holds the further members of the client's
+// body, by name and in their own bytes: what nobody here knows a remote catalog
+// may know, so a backend over one passes them on. Others ignore them. No name in
+// it is that of another field.
 type Request interface {
 	// Op is the operation that the request asks for.
 	Op() capabilities.Op
@@ -32,15 +37,17 @@ type LoadNamespaceRequest struct{ Namespace Namespace }
 
 // CreateNamespaceRequest creates a namespace below an existing one.
 type CreateNamespaceRequest struct {
-	Namespace  Namespace         `json:"namespace"`
-	Properties map[string]string `json:"properties"`
+	Namespace  Namespace                  `json:"namespace"`
+	Properties map[string]string          `json:"properties"`
+	Extra      map[string]json.RawMessage `json:"-"`
 }
 
 // UpdateNamespacePropertiesRequest removes and sets properties in one step.
 type UpdateNamespacePropertiesRequest struct {
-	Namespace Namespace         `json:"-"`
-	Removals  []string          `json:"removals"`
-	Updates   map[string]string `json:"updates"`
+	Namespace Namespace                  `json:"-"`
+	Removals  []string                   `json:"removals"`
+	Updates   map[string]string          `json:"updates"`
+	Extra     map[string]json.RawMessage `json:"-"`
 }
 
 // DropNamespaceRequest drops an empty namespace.
@@ -82,24 +89,26 @@ type TableExistsRequest struct{ Table Identifier }
 // CreateTableRequest creates a table, or stages it: then nothing is stored and
 // the answer is what a later commit with assert-create may build on.
 type CreateTableRequest struct {
-	Namespace     Namespace         `json:"-"`
-	Delegation    string            `json:"-"`
-	Name          string            `json:"name"`
-	Location      string            `json:"location,omitempty"`
-	Schema        json.RawMessage   `json:"schema"`
-	PartitionSpec json.RawMessage   `json:"partition-spec,omitempty"`
-	WriteOrder    json.RawMessage   `json:"write-order,omitempty"`
-	StageCreate   bool              `json:"stage-create,omitempty"`
-	Properties    map[string]string `json:"properties,omitempty"`
+	Namespace     Namespace                  `json:"-"`
+	Delegation    string                     `json:"-"`
+	Name          string                     `json:"name"`
+	Location      string                     `json:"location,omitempty"`
+	Schema        json.RawMessage            `json:"schema"`
+	PartitionSpec json.RawMessage            `json:"partition-spec,omitempty"`
+	WriteOrder    json.RawMessage            `json:"write-order,omitempty"`
+	StageCreate   bool                       `json:"stage-create,omitempty"`
+	Properties    map[string]string          `json:"properties,omitempty"`
+	Extra         map[string]json.RawMessage `json:"-"`
 }
 
 // RegisterTableRequest makes a table of an existing metadata file.
 type RegisterTableRequest struct {
-	Namespace        Namespace `json:"-"`
-	Delegation       string    `json:"-"`
-	Name             string    `json:"name"`
-	MetadataLocation string    `json:"metadata-location"`
-	Overwrite        bool      `json:"overwrite,omitempty"`
+	Namespace        Namespace                  `json:"-"`
+	Delegation       string                     `json:"-"`
+	Name             string                     `json:"name"`
+	MetadataLocation string                     `json:"metadata-location"`
+	Overwrite        bool                       `json:"overwrite,omitempty"`
+	Extra            map[string]json.RawMessage `json:"-"`
 }
 
 // UnregisterTableRequest makes the catalog forget a table.
@@ -109,9 +118,10 @@ type UnregisterTableRequest struct{ Table Identifier }
 // a backend that keeps only a pointer interprets them (package commit), a
 // remote one forwards them as they are.
 type CommitTableRequest struct {
-	Table        Identifier        `json:"identifier"`
-	Requirements []json.RawMessage `json:"requirements"`
-	Updates      []json.RawMessage `json:"updates"`
+	Table        Identifier                 `json:"identifier"`
+	Requirements []json.RawMessage          `json:"requirements"`
+	Updates      []json.RawMessage          `json:"updates"`
+	Extra        map[string]json.RawMessage `json:"-"`
 }
 
 // Creates reports whether the commit makes the table: one of its requirements
@@ -130,13 +140,15 @@ func (r *CommitTableRequest) Creates() bool {
 
 // CommitTransactionRequest commits to several tables at once.
 type CommitTransactionRequest struct {
-	Changes []CommitTableRequest `json:"table-changes"`
+	Changes []CommitTableRequest       `json:"table-changes"`
+	Extra   map[string]json.RawMessage `json:"-"`
 }
 
 // RenameTableRequest moves a table, possibly to another namespace.
 type RenameTableRequest struct {
-	Source      Identifier `json:"source"`
-	Destination Identifier `json:"destination"`
+	Source      Identifier                 `json:"source"`
+	Destination Identifier                 `json:"destination"`
+	Extra       map[string]json.RawMessage `json:"-"`
 }
 
 // DropTableRequest drops a table; Purge asks for its files to be deleted too.
@@ -165,32 +177,36 @@ type LoadViewRequest struct {
 
 // CreateViewRequest creates a view.
 type CreateViewRequest struct {
-	Namespace   Namespace         `json:"-"`
-	Name        string            `json:"name"`
-	Location    string            `json:"location,omitempty"`
-	Schema      json.RawMessage   `json:"schema"`
-	ViewVersion json.RawMessage   `json:"view-version"`
-	Properties  map[string]string `json:"properties,omitempty"`
+	Namespace   Namespace                  `json:"-"`
+	Name        string                     `json:"name"`
+	Location    string                     `json:"location,omitempty"`
+	Schema      json.RawMessage            `json:"schema"`
+	ViewVersion json.RawMessage            `json:"view-version"`
+	Properties  map[string]string          `json:"properties,omitempty"`
+	Extra       map[string]json.RawMessage `json:"-"`
 }
 
 // RegisterViewRequest makes a view of an existing metadata file.
 type RegisterViewRequest struct {
-	Namespace        Namespace `json:"-"`
-	Name             string    `json:"name"`
-	MetadataLocation string    `json:"metadata-location"`
+	Namespace        Namespace                  `json:"-"`
+	Name             string                     `json:"name"`
+	MetadataLocation string                     `json:"metadata-location"`
+	Extra            map[string]json.RawMessage `json:"-"`
 }
 
 // ReplaceViewRequest commits to a view.
 type ReplaceViewRequest struct {
-	View         Identifier        `json:"identifier"`
-	Requirements []json.RawMessage `json:"requirements"`
-	Updates      []json.RawMessage `json:"updates"`
+	View         Identifier                 `json:"identifier"`
+	Requirements []json.RawMessage          `json:"requirements"`
+	Updates      []json.RawMessage          `json:"updates"`
+	Extra        map[string]json.RawMessage `json:"-"`
 }
 
 // RenameViewRequest moves a view, possibly to another namespace.
 type RenameViewRequest struct {
-	Source      Identifier `json:"source"`
-	Destination Identifier `json:"destination"`
+	Source      Identifier                 `json:"source"`
+	Destination Identifier                 `json:"destination"`
+	Extra       map[string]json.RawMessage `json:"-"`
 }
 
 // DropViewRequest drops a view.
