@@ -66,6 +66,10 @@ type call struct {
 	object mounts.Identifier
 	// at is what was known of the remote when the call began.
 	at *settings
+	// to is the destination of a rename; creates marks a commit that makes its
+	// table.
+	to      mounts.Identifier
+	creates bool
 }
 
 // answer is what came back, whatever its status. The body of an error is cut

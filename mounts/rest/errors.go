@@ -23,9 +23,16 @@ func about(err error, c call) error {
 		return err
 	}
 	known := *e
-	known.Op, known.Ident = c.op, c.object
+	known.Op, known.Ident, known.To = c.op, c.object, c.to
 	return &known
 }
+
+// changes reports a call that changes what the remote holds: when it was sent
+// and its answer is lost or vague, nobody knows what it did.
+func (c call) changes() bool { return capabilities.Changes().Has(c.op) }
+
+// commits reports a call whose conflict means that the metadata moved on.
+func (c call) commits() bool { return c.op.Row().Class == capabilities.Commit }
 
 // innermost strips the URL, which holds names and page tokens, from an error of
 // package http.
@@ -46,12 +53,16 @@ func callerGone(ctx context.Context) error {
 	return &mounts.Error{Kind: mounts.Timeout, Msg: "the call was given up by its caller", Err: ctx.Err()}
 }
 
-// lost is the error of a call that got no whole answer.
+// lost is the error of a call that got no whole answer. The outcome of a change
+// is unknown once there was a connection to send it on.
 func lost(ctx, callCtx context.Context, c call, err error, connected bool) error {
+	unknown := connected && c.changes()
 	if ctx.Err() != nil {
-		return about(callerGone(ctx), c)
+		e := *mounts.AsError(about(callerGone(ctx), c))
+		e.OutcomeUnknown = unknown
+		return &e
 	}
-	e := &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, Err: innermost(err)}
+	e := &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, To: c.to, Err: innermost(err), OutcomeUnknown: unknown}
 	switch {
 	case callCtx.Err() != nil:
 		e.Kind = mounts.Timeout
@@ -69,30 +80,39 @@ func lost(ctx, callCtx context.Context, c call, err error, connected bool) error
 	return e
 }
 
-// broken is the error of an answer that is not the protocol.
+// broken is the error of a success whose answer is not the protocol. A change
+// may well have been made.
 func broken(c call, cause error) error {
-	return &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, Err: cause,
+	return &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, To: c.to, Err: cause, OutcomeUnknown: c.changes(),
 		Msg: "the remote catalog gave an answer that is not the Iceberg REST protocol"}
 }
 
-// refusal is the error of an answer that is not a success.
+// refusal is the error of an answer that is not a success, for every operation.
+//
+// A 4xx is certain: the remote did not do it. Of a change, everything else is
+// not (a 5xx, a redirect, a success of the wrong shape), whatever the remote's
+// own server promises, since a proxy between can have sent it; the exceptions
+// are a 501 or 508 in the spec's shape, which say that nothing was begun.
 func refusal(c call, a *answer) error {
 	said, shaped := readRefusal(a)
-	e := &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, Err: said.cause(a)}
+	e := &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, To: c.to, Err: said.cause(a)}
 	e.Msg = fmt.Sprintf("the remote catalog failed (status %d)", a.status)
 	// A 4xx is about the request or the login, not about whether the remote can
 	// be reached: otherwise a client could close a mount to everybody by asking
 	// for a name that the remote's web server does not like.
 	e.Answered = a.status >= 400 && a.status < 500
+	if c.changes() && uncertain(a.status, said, shaped) {
+		return unsure(e, a.status)
+	}
 	switch {
 	case a.status == http.StatusNotFound:
-		return absence(e, said, shaped)
+		return absence(e, c, said, shaped)
 	case a.status == http.StatusUnauthorized || a.status == statusAuthTimeout:
 		e.Msg = fmt.Sprintf("the remote catalog refused the mount's own login (status %d)", a.status)
 	case a.status == http.StatusForbidden:
 		e.Kind = mounts.Forbidden
 		e.Msg = "the remote catalog does not let this mount do that"
-	case a.status == http.StatusTooManyRequests || shaped && a.status == http.StatusBadRequest && said.throttled():
+	case a.status == http.StatusTooManyRequests || a.status == http.StatusBadRequest && said.throttled(shaped, c.quirks().ThrottlesWith400):
 		e.Kind, e.RetryAfter = mounts.RateLimited, retryAfter(a.header)
 		e.Msg = "the remote catalog limits the rate of requests; try again later"
 	case a.status == http.StatusServiceUnavailable:
@@ -103,6 +123,10 @@ func refusal(c call, a *answer) error {
 		e.Msg = "the remote catalog did not get an answer in time itself"
 	case a.status == http.StatusLoopDetected:
 		e.Kind, e.Msg = mounts.Loop, ""
+	case c.changes() && (a.status == http.StatusConflict || a.status == http.StatusPreconditionFailed || a.status == http.StatusRequestEntityTooLarge):
+		// Clients act on these statuses alone, and so do proxies that send them
+		// with a page of their own.
+		return objection(e, c, a.status, said)
 	case a.status >= 300 && a.status < 400:
 		e.Msg = fmt.Sprintf("the remote catalog answered with a redirect (status %d), which is not followed", a.status)
 	case a.status == http.StatusBadRequest && !shaped:
@@ -118,47 +142,40 @@ func refusal(c call, a *answer) error {
 	case a.status == http.StatusRequestTimeout:
 		e.Kind, e.Msg = mounts.Timeout, ""
 	case a.status < 500:
-		e.Kind = mounts.BadRequest
-		e.Msg = "the remote catalog refused the request"
-		if said.message != "" {
-			e.Msg += ": " + said.message
-		}
+		return objection(e, c, a.status, said)
 	}
 	return e
 }
 
-// absence turns a 404 into the absence of what was asked for, whatever type the
-// remote gave it, unless it is about something else: the route, the prefix, the
-// warehouse, or a table's own metadata file.
-func absence(e *mounts.Error, said said, shaped bool) error {
-	kind := absent(e.Op)
+// uncertain reports an answer to a change that leaves open whether it was made.
+func uncertain(status int, said said, shaped bool) bool {
 	switch {
-	case !shaped || kind == mounts.BadGateway || e.Ident.IsZero():
-		e.Msg = "the remote catalog answered 404 without saying that {object} does not exist; check catalog_url and warehouse"
-		if e.Ident.IsZero() {
-			e.Msg = "the remote catalog answered 404 for its root; check catalog_url and warehouse"
-		}
-	case said.aboutCatalog():
-		e.Msg = "the remote catalog does not know the warehouse, prefix or route that it was asked for; check catalog_url and warehouse"
-	case said.aboutFile() && (e.Op == capabilities.LoadTable || e.Op == capabilities.LoadView):
-		e.Kind, e.Msg = mounts.MetadataMissing, ""
-	default:
-		e.Kind, e.Msg, e.Err = kind, "", nil
+	case said.kind == "CommitStateUnknownException":
+		return true // whatever the status, that is what it says
+	case status == http.StatusNotImplemented || status == http.StatusLoopDetected:
+		return !shaped
+	case status == http.StatusRequestTimeout:
+		return true
 	}
-	return e
+	return status < 400 || status >= 500
 }
 
-// absent is the kind of an operation's own 404.
-func absent(op capabilities.Op) mounts.Kind {
-	switch op {
-	case capabilities.ListNamespaces, capabilities.LoadNamespace, capabilities.ListTables, capabilities.ListViews:
-		return mounts.NoSuchNamespace
-	case capabilities.LoadTable, capabilities.TableExists:
-		return mounts.NoSuchTable
-	case capabilities.LoadView:
-		return mounts.NoSuchView
+// unsure is the error of a change of which nobody knows whether it was made. It
+// is never Unavailable, which promises that nothing was sent.
+func unsure(e *mounts.Error, status int) error {
+	e.OutcomeUnknown, e.Answered = true, false
+	switch {
+	case status == http.StatusGatewayTimeout || status == http.StatusRequestTimeout:
+		e.Kind = mounts.Timeout
+		e.Msg = fmt.Sprintf("the remote catalog ran out of time over the change (status %d)", status)
+	case status < 300:
+		e.Msg = fmt.Sprintf("the remote catalog answered the change with a status that does not belong to it (%d)", status)
+	case status < 400:
+		e.Msg = fmt.Sprintf("the remote catalog answered the change with a redirect (status %d), which is not followed", status)
+	default:
+		e.Msg = fmt.Sprintf("the remote catalog failed over the change (status %d)", status)
 	}
-	return mounts.BadGateway
+	return e
 }
 
 // retryAfter reads the header, in seconds or as a date, between 0 and the cap.

@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/go-json-experiment/json"
 )
 
-// said is what a remote said in the spec's error shape, fit to be repeated.
+// said is what a remote said of a failure, fit to be repeated.
 type said struct {
 	message, kind string
 }
 
-// readRefusal reads an error in the spec's shape (ErrorModel): an object with
-// a message or a type, whose code, if there is one, is the status.
+// readRefusal reads an error, and reports whether it has the spec's shape
+// (ErrorModel): an object with a message or a type, whose code, if there is one,
+// is the status. Two shapes of vendors are read too, for what they say, without
+// being taken for the protocol.
 func readRefusal(a *answer) (said, bool) {
 	var body struct {
 		Error *struct {
@@ -25,7 +26,7 @@ func readRefusal(a *answer) (said, bool) {
 		} `json:"error"`
 	}
 	if len(a.body) == 0 || json.Unmarshal(a.body, &body) != nil || body.Error == nil {
-		return said{}, false
+		return readForeign(a), false
 	}
 	e := body.Error
 	var s said
@@ -39,6 +40,36 @@ func readRefusal(a *answer) (said, bool) {
 		return s, false
 	}
 	return s, true
+}
+
+// readForeign reads errors that do not have the spec's shape: AWS's JSON
+// protocol ("__type" or the header X-Amzn-ErrorType, with "message" or
+// "Message"), which its gateways answer with before a catalog is reached, and
+// Databricks' ("error_code").
+func readForeign(a *answer) said {
+	var body struct {
+		Type      string `json:"__type"`
+		ErrorCode string `json:"error_code"`
+		Message   string `json:"message"`
+		AWS       string `json:"Message"`
+	}
+	var s said
+	if json.Unmarshal(a.body, &body) == nil {
+		s.kind, s.message = body.Type, body.Message
+		if s.kind == "" {
+			s.kind = body.ErrorCode
+		}
+		if s.message == "" {
+			s.message = body.AWS
+		}
+	}
+	if header := a.header.Get("X-Amzn-ErrorType"); s.kind == "" && header != "" {
+		s.kind, _, _ = strings.Cut(header, ":")
+	}
+	if _, name, ok := strings.Cut(s.kind, "#"); ok {
+		s.kind = name
+	}
+	return said{message: plain(s.message, a.hide), kind: plain(s.kind, a.hide)}
 }
 
 // cause is for logs.
@@ -56,7 +87,8 @@ var (
 	catalogTexts = regexp.MustCompile(`(?i)^\W*((the|unknown|invalid|no|such|unable to find|cannot find|could not find|failed to find)\s+)*` +
 		`(warehouse|catalog|prefix|project|realm|route|endpoint|path|url)\b`)
 	fileTexts     = regexp.MustCompile(`(?i)metadata\.json|\bmetadata file\b|\blocation\b|\bfile\b|input stream|://|<address>`)
-	throttleTypes = regexp.MustCompile(`(?i)throttl|too_?many_?requests|slow_?down|limit_?exceeded`)
+	throttleTypes = regexp.MustCompile(`(?i)throttl|too_?many_?requests|slow_?down|limit_?exceeded|resource_?exhausted`)
+	throttleTexts = regexp.MustCompile(`(?i)\brate (of requests )?(was |is )?(limit(ed)? )?exceed|\brate limit|too many requests|throttl|slow ?down|reduce your request rate|request limit exceeded`)
 )
 
 // aboutCatalog reports a 404 of the warehouse, the prefix or the route.
@@ -73,61 +105,9 @@ func (s said) aboutFile() bool {
 	return s.kind == "NotFoundException" && fileTexts.MatchString(s.message)
 }
 
-// throttled reports a rate limit that came as a 400, as AWS services send it.
-func (s said) throttled() bool { return throttleTypes.MatchString(s.kind) }
-
-const maxMessage = 300
-
-var (
-	urls      = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*)://[^\s"'<>)\]]*`)
-	hosts     = regexp.MustCompile(`(?i)\b(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|(?:localhost|(?:[a-z0-9-]+\.)+[a-z]{2,}):\d{1,5})\b`)
-	bearers   = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[a-z0-9._~+/=-]{4,}`)
-	webTokens = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*`)
-	keyIDs    = regexp.MustCompile(`\b(AKIA|ASIA)[A-Z0-9]{12,}\b`)
-	secrets   = regexp.MustCompile(`(?i)([a-z0-9_.-]*(?:secret|token|password|passwd|credential|signature|api[_-]?key|access[_-]?key)[a-z0-9_.-]*["']?\s*[:=]\s*["']?)[^\s"',;&]+`)
-)
-
-// plain makes a remote's text fit to be repeated: one line of bounded length
-// without addresses and credentials.
-func plain(text string, hide []string) string {
-	for _, secret := range hide {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "<redacted>")
-		}
-	}
-	if len(text) > 8*maxMessage {
-		text = text[:8*maxMessage]
-	}
-	text = strings.ToValidUTF8(text, "")
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || !unicode.IsPrint(r)
-	}), " ")
-	text = urls.ReplaceAllStringFunc(text, plainURL)
-	text = hosts.ReplaceAllString(text, "<address>")
-	text = bearers.ReplaceAllString(text, "$1 <redacted>")
-	text = webTokens.ReplaceAllString(text, "<redacted>")
-	text = keyIDs.ReplaceAllString(text, "<redacted>")
-	text = secrets.ReplaceAllString(text, "${1}<redacted>")
-	// Braces would be taken for the placeholders of mounts.Error.
-	text = strings.NewReplacer("{object}", "(object)", "{to}", "(to)").Replace(text)
-	if runes := []rune(text); len(runes) > maxMessage {
-		text = string(runes[:maxMessage]) + "…"
-	}
-	return text
-}
-
-// plainURL keeps a storage location, without what may hold a secret, and hides
-// every other address.
-func plainURL(at string) string {
-	scheme, path, _ := strings.Cut(at, "://")
-	switch strings.ToLower(scheme) {
-	case "s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "hdfs", "file":
-	default:
-		return "<address>"
-	}
-	path, _, _ = strings.Cut(path, "?")
-	if before, after, ok := strings.Cut(path, "@"); ok && !strings.Contains(before, "/") {
-		path = after
-	}
-	return scheme + "://" + path
+// throttled reports a rate limit that came as a 400: by its type in the spec's
+// shape from anybody; of a vendor that is known for it also in a shape of its
+// own, or by the message alone.
+func (s said) throttled(shaped, known bool) bool {
+	return (shaped || known) && throttleTypes.MatchString(s.kind) || known && throttleTexts.MatchString(s.message)
 }

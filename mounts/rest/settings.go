@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,10 @@ type settings struct {
 	has, can capabilities.Set
 	// pageSize is the page size that the remote recommends; 0 if none.
 	pageSize int
+	// quirks are the vendor's habits, by profile and as far as they were learnt.
+	quirks Profile
+	// called is what the remote calls itself, in messages.
+	called []string
 	// moved: calls go to another address than the one that told the settings.
 	moved bool
 }
@@ -155,7 +160,7 @@ func (c *configAnswer) merge(own Config) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &settings{address: at, moved: base != own.URL}
+	s := &settings{address: at, moved: base != own.URL, quirks: own.Profile, called: ownNames(own.Warehouse, get("prefix"))}
 	if size, err := strconv.Atoi(get("rest-page-size")); err == nil && size > 0 {
 		s.pageSize = min(size, maxPageSize)
 	}
@@ -171,6 +176,34 @@ func (c *configAnswer) merge(own Config) (*settings, error) {
 	}
 	s.can = s.has.Emulated().Intersect(forwarded())
 	return s, nil
+}
+
+// quirks are the habits of the call's remote.
+func (c call) quirks() Profile {
+	if c.at == nil {
+		return Profile{}
+	}
+	return c.at.quirks
+}
+
+// ownNames is what a remote may put before the names in its messages: its
+// warehouse, its prefix, and the last word of that.
+func ownNames(warehouse, prefix string) []string {
+	var names []string
+	add := func(name string) {
+		if name != "" && len(name) <= 256 && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	add(warehouse)
+	if decoded, err := url.PathUnescape(strings.Trim(prefix, "/")); err == nil {
+		add(decoded)
+		words := strings.FieldsFunc(decoded, func(r rune) bool { return r == '/' || r == '|' })
+		if len(words) > 0 {
+			add(words[len(words)-1])
+		}
+	}
+	return names
 }
 
 // maxURI bounds the address that a remote names: it begins every request's.
