@@ -179,22 +179,74 @@ func reset(w http.ResponseWriter) {
 	conn.Close()
 }
 
+// write sends an answer the way this remote sends answers.
 func write(w http.ResponseWriter, r *http.Request, a answer, q Quirks) {
-	if q.Gzip && len(a.body) > 0 {
-		if a.header == nil {
-			a.header = http.Header{}
+	header := http.Header{}
+	for name, values := range a.header {
+		header[name] = values
+	}
+	for name, values := range q.Headers {
+		header[name] = values
+	}
+	a.header = header
+	bodiless := a.status == 204 || a.status == 304 || r.Method == http.MethodHead
+	if len(a.body) > 0 {
+		a.body = lay(a.body, q.Layout)
+		if q.ContentType != "" {
+			header.Set("Content-Type", q.ContentType)
 		}
-		a.header.Set("Content-Encoding", "gzip")
-		a.body = compress(a.body)
+		if q.Gzip && !bodiless {
+			header.Set("Content-Encoding", "gzip")
+			a.body = compress(a.body)
+		}
+	}
+	if q.CloseEach {
+		header.Set("Connection", "close")
+	}
+	if q.EarlyHints {
+		w.Header().Set("Link", "</style.css>; rel=preload")
+		w.WriteHeader(http.StatusEarlyHints)
+		w.Header().Del("Link")
 	}
 	length := len(a.body)
-	if a.status == 204 || a.status == 304 || r.Method == http.MethodHead {
+	if bodiless {
 		length = -1
 	}
+	if q.DropIdle {
+		raw(w, r, a, bodiless)
+		return
+	}
+	if q.Chunked && !bodiless {
+		begin(w, a, -1)
+		half := len(a.body) / 2
+		w.Write(a.body[:half])
+		w.(http.Flusher).Flush()
+		w.Write(a.body[half:])
+		return
+	}
 	begin(w, a, length)
-	if r.Method != http.MethodHead {
+	if !bodiless {
 		w.Write(a.body)
 	}
+}
+
+// raw sends an answer that promises to keep the connection, and then closes it.
+func raw(w http.ResponseWriter, r *http.Request, a answer, bodiless bool) {
+	conn, buf, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	defer conn.Close()
+	fmt.Fprintf(buf, "HTTP/1.1 %d %s\r\n", a.status, http.StatusText(a.status))
+	if !bodiless {
+		a.header.Set("Content-Length", strconv.Itoa(len(a.body)))
+	}
+	a.header.Write(buf)
+	buf.WriteString("\r\n")
+	if !bodiless {
+		buf.Write(a.body)
+	}
+	buf.Flush()
 }
 
 func compress(body []byte) []byte {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,7 +14,7 @@ import (
 	"github.com/icefield/icefield/capabilities"
 )
 
-func (s *Server) config(query string, q Quirks) answer {
+func (s *Server) config(r *http.Request, query string, q Quirks) answer {
 	if q.ConfigBody != nil {
 		return answer{status: 200, header: http.Header{"Content-Type": {"application/json"}}, body: q.ConfigBody}
 	}
@@ -51,9 +52,56 @@ func (s *Server) config(query string, q Quirks) answer {
 	case q.Endpoints != nil:
 		body["endpoints"] = q.Endpoints
 	default:
-		body["endpoints"] = capabilities.Reads().Endpoints()
+		body["endpoints"] = s.able(r, q).Endpoints()
 	}
+	if q.KeyLifetime != nil {
+		body["idempotency-key-lifetime"] = q.KeyLifetime
+	} else if lifetime := s.behind(r).Lifetime; lifetime != "" && !q.IgnoreKeys {
+		body["idempotency-key-lifetime"] = lifetime
+	}
+	maps.Copy(body, q.ConfigMembers)
 	return jsonAnswer(200, body)
+}
+
+// settings are what the catalog behind says of itself.
+type settings struct {
+	Endpoints []string
+	Lifetime  string `json:"idempotency-key-lifetime"`
+}
+
+func (s *Server) behind(r *http.Request) settings {
+	said := settings{Endpoints: capabilities.Reads().Endpoints()}
+	if s.opt.Catalog != nil {
+		out := httptest.NewRecorder()
+		s.opt.Catalog.ServeHTTP(out, httptest.NewRequestWithContext(r.Context(), http.MethodGet, "/v1/config", nil))
+		said = settings{}
+		if json.Unmarshal(out.Body.Bytes(), &said) != nil {
+			said = settings{}
+		}
+	}
+	return said
+}
+
+// able is what the remote says that it can do.
+func (s *Server) able(r *http.Request, q Quirks) capabilities.Set {
+	able, _ := capabilities.FromEndpoints(s.behind(r).Endpoints)
+	if s.opt.Catalog != nil {
+		able = able.Without(capabilities.Of(capabilities.LoadCredentials, capabilities.SignRequest, capabilities.PlanScan, capabilities.FetchPlan,
+			capabilities.CancelPlan, capabilities.FetchScanTasks))
+	}
+	if q.Vend != nil && !q.Vend.NoRoute {
+		able = able.Union(capabilities.Of(capabilities.LoadCredentials))
+	}
+	if q.Sign != nil {
+		able = able.Union(capabilities.Of(capabilities.SignRequest))
+	}
+	if q.Plans != nil {
+		able = able.Union(capabilities.Of(capabilities.PlanScan, capabilities.FetchPlan, capabilities.CancelPlan, capabilities.FetchScanTasks))
+	}
+	if !q.StillListed {
+		able = able.Without(q.Lacks)
+	}
+	return able
 }
 
 func (s *Server) operation(r *http.Request, c call, q Quirks) answer {
@@ -70,7 +118,7 @@ func (s *Server) operation(r *http.Request, c call, q Quirks) answer {
 	params := r.URL.Query()
 	switch c.op {
 	case "listNamespaces":
-		parent := splitParent(params.Get("parent"), q.Separator)
+		parent := c.parent
 		if len(parent) > 0 && s.content[key(parent)] == nil {
 			return absent("NoSuchNamespaceException", "Namespace does not exist: "+strings.Join(parent, "."))
 		}
@@ -102,7 +150,11 @@ func (s *Server) operation(r *http.Request, c call, q Quirks) answer {
 		if ns == nil {
 			return noNamespace()
 		}
-		return jsonAnswer(200, map[string]any{"namespace": ns.levels, "properties": ns.props})
+		body := map[string]any{"namespace": ns.levels, "properties": ns.props}
+		if q.NoProperties {
+			delete(body, "properties")
+		}
+		return jsonAnswer(200, body)
 	case "namespaceExists":
 		if ns == nil {
 			return noNamespace()
@@ -126,7 +178,7 @@ func (s *Server) operation(r *http.Request, c call, q Quirks) answer {
 		case r.Method == http.MethodHead:
 			return found(q)
 		}
-		return load(r, object, q)
+		return s.load(r, c, object, q)
 	}
 	return failure(406, "UnsupportedOperationException", "this catalog only reads")
 }
@@ -141,11 +193,11 @@ func found(q Quirks) answer {
 	return answer{status: 204}
 }
 
-func load(r *http.Request, object Table, q Quirks) answer {
+func (s *Server) load(r *http.Request, c call, object Table, q Quirks) answer {
 	a := answer{status: 200, header: http.Header{"Content-Type": {"application/json"}}}
 	if object.ETag != "" && !q.NoETag {
-		a.header["Etag"] = []string{object.ETag}
-		if r.Header.Get("If-None-Match") == object.ETag {
+		a.header["Etag"] = []string{q.dressTag(object.ETag)}
+		if r.Header.Get("If-None-Match") == q.dressTag(object.ETag) && !q.No304 {
 			a.status = 304
 			return a
 		}
@@ -153,24 +205,30 @@ func load(r *http.Request, object Table, q Quirks) answer {
 	if a.body = object.Body; a.body != nil {
 		return a
 	}
-	body := map[string]any{"metadata-location": object.MetadataLocation, "metadata": object.Metadata}
+	members := map[string]json.RawMessage{"metadata": object.Metadata}
+	members["metadata-location"], _ = json.Marshal(object.MetadataLocation)
 	if object.Config != nil {
-		body["config"] = object.Config
+		members["config"], _ = json.Marshal(object.Config)
 	}
 	if object.Credentials != nil {
-		body["storage-credentials"] = object.Credentials
+		members["storage-credentials"] = object.Credentials
 	}
-	for name, value := range object.Extra {
-		body[name] = value
+	maps.Copy(members, object.Extra)
+	if failed, is := s.vend(r, c, q, members); is {
+		return failed
 	}
-	a.body = jsonAnswer(200, body).body
+	maps.Copy(members, q.Members)
+	if q.NoLocation {
+		delete(members, "metadata-location")
+	}
+	a.body = jsonAnswer(200, members).body
 	return a
 }
 
 // page cuts one page out of rows. Tokens say where the page begins; they mean
 // nothing to a client.
 func page[R any](member string, rows []R, params url.Values, q Quirks) answer {
-	token, paged := params.Get("pageToken"), params.Has("pageToken")
+	token, paged := params.Get("pageToken"), params.Has("pageToken") || q.Unasked
 	start, end := 0, len(rows)
 	if paged && !q.NoPaging {
 		if token != "" && token != q.FirstToken {

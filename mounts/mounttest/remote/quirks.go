@@ -31,8 +31,10 @@ type Quirks struct {
 	// NoEndpoints leaves the member out.
 	Endpoints   json.RawMessage
 	NoEndpoints bool
-	// ConfigBody replaces the whole config answer.
-	ConfigBody []byte
+	// ConfigBody replaces the whole config answer. ConfigMembers stand in it
+	// beside what the spec has, or instead of it.
+	ConfigBody    []byte
+	ConfigMembers map[string]any
 
 	// NoHEAD answers every HEAD with 405; HEADStatus, if set, with that.
 	NoHEAD     bool
@@ -75,19 +77,12 @@ type Quirks struct {
 	Bearer string
 	// OAuth demands a token of the token route, for this client.
 	OAuth *OAuth
-}
+	// SigV4 demands a signature of AWS's Signature Version 4 on every call.
+	SigV4 *SigV4
 
-// OAuth is the token route's client and habits.
-type OAuth struct {
-	ClientID, ClientSecret string
-	// Scope, if set, must be asked for.
-	Scope string
-	// ExpiresIn is the lifetime put into answers, in seconds; 0 leaves it out.
-	// Tokens are accepted until RevokeTokens.
-	ExpiresIn int
-	// Refuse makes the route answer this OAuth error code, with its
-	// description holding what the client sent (as careless servers do).
-	Refuse string
+	Dialect
+	Abilities
+	Storage
 }
 
 // Fault is one failure. Exactly one of Status, Raw and Break is used, in this
@@ -109,6 +104,10 @@ type Fault struct {
 
 	// Break does damage to the connection or the answer.
 	Break Break
+
+	// After lets the catalog carry the call out first: the answer is lost, the
+	// change is made. Cut, ShortBody and all that damage an answer do so anyway.
+	After bool
 
 	// Times is how many calls it hits; 0 is all of them.
 	Times int

@@ -11,9 +11,13 @@ import (
 
 // call is a request after routing.
 type call struct {
-	op      string
-	levels  []string
-	name    string
+	op     string
+	levels []string
+	name   string
+	// plan is the plan id of a path; parent the parent that is asked for.
+	plan    string
+	parent  []string
+	fixed   bool // a signing route that names no table
 	base404 bool // outside the catalog's base or prefix
 }
 
@@ -29,6 +33,9 @@ func (s *Server) route(method, path string, q Quirks) call {
 		return call{op: Config}
 	case "oauth/tokens":
 		return call{op: Token}
+	}
+	if q.Sign != nil && q.Sign.Path != "" && method == "POST" && "v1/"+rest == q.Sign.Path {
+		return call{op: "signRequest", fixed: true}
 	}
 	if q.Prefix != "" {
 		rest, ok = strings.CutPrefix(rest, escapeUnsafe(q.Prefix)+"/")
@@ -50,7 +57,11 @@ func (s *Server) route(method, path string, q Quirks) call {
 				c.levels, matched = splitNamespace(words[i], q.Separator)
 			case strings.HasPrefix(word, "{"):
 				name, err := url.PathUnescape(words[i])
-				c.name, matched = name, err == nil && name != ""
+				if matched = err == nil && name != ""; word == "{plan-id}" {
+					c.plan = name
+				} else {
+					c.name = name
+				}
 			default:
 				matched = word == words[i]
 			}

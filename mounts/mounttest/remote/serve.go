@@ -1,9 +1,9 @@
 package remote
 
 import (
-	"crypto/subtle"
+	"bytes"
 	"encoding/json"
-	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -16,16 +16,29 @@ type answer struct {
 	body   []byte
 }
 
+// maxBody bounds what is read of a request.
+const maxBody = 64 << 20
+
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	if err != nil {
+		reset(w) // cut off on its way here: nothing was asked for
+		return
+	}
 	s.mu.Lock()
 	q, closing := s.quirks, s.closing
 	path, query := target(r)
 	c := s.route(r.Method, path, q)
-	seen := Seen{Op: c.op, Method: r.Method, Path: path, Query: query, Header: r.Header.Clone()}
-	if c.op == Token && r.ParseForm() == nil {
-		seen.Form = r.PostForm
+	if params, err := url.ParseQuery(query); err == nil && c.op == "listNamespaces" {
+		c.parent = splitParent(params.Get("parent"), q.Separator)
 	}
+	seen := Seen{Op: c.op, Method: r.Method, Path: path, Query: query, Header: r.Header.Clone(), Body: body}
+	if c.op == Token {
+		seen.Form, _ = url.ParseQuery(string(body))
+	}
+	at := len(s.seen)
 	s.seen = append(s.seen, seen)
+	forgets := s.forgets
 	s.arrived.Broadcast()
 	s.mu.Unlock()
 
@@ -38,8 +51,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	healthy := func() answer { return s.answer(r, c, q, seen) }
+	healthy := func() answer {
+		a := s.answer(r, c, q, seen)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if a.status < 300 && forgets == s.forgets {
+			s.seen[at].Applied = true
+		}
+		return a
+	}
 	if f := s.fault(c.op); !f.none() {
+		if f.After {
+			healthy()
+		}
 		f.apply(w, r, healthy, q, closing)
 		return
 	}
@@ -47,14 +71,22 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) answer(r *http.Request, c call, q Quirks, seen Seen) answer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if c.op == Token {
-		return s.token(seen.Form, q)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.token(r, seen.Form, q)
 	}
-	if !s.authorized(r, q) {
-		return failure(401, "NotAuthorizedException", "The presented login is not valid")
+	s.mu.Lock()
+	refused, ok := s.authorized(r, seen.Body, q)
+	s.mu.Unlock()
+	if !ok {
+		return restyle(refused, q.Errors)
 	}
+	return restyle(s.catalog(r, c, q, seen), q.Errors)
+}
+
+// catalog answers a call whose login is right.
+func (s *Server) catalog(r *http.Request, c call, q Quirks, seen Seen) answer {
 	if r.Method == http.MethodHead && c.op != "" && (q.NoHEAD || q.HEADStatus != 0) {
 		status := q.HEADStatus
 		if status == 0 {
@@ -64,61 +96,56 @@ func (s *Server) answer(r *http.Request, c call, q Quirks, seen Seen) answer {
 	}
 	switch {
 	case c.op == Config:
-		return s.config(seen.Query, q)
+		return s.config(r, seen.Query, q)
 	case c.base404:
 		return failure(404, "NoSuchWarehouseException", "Warehouse does not exist at this prefix")
 	case c.op == "":
-		return answer{status: 404, header: http.Header{"Content-Type": {"text/plain"}}, body: []byte("404 page not found\n")}
+		return noRoute()
+	case c.fixed:
+		return q.Sign.answer(r, seen.Body)
 	}
+	asked := c
+	if c.op == "createNamespace" {
+		var body struct{ Namespace []string }
+		if json.Unmarshal(seen.Body, &body) == nil {
+			asked.levels = body.Namespace
+		}
+	}
+	if refused, is := q.refuse(asked); is {
+		return refused
+	}
+	if s.opt.Catalog != nil {
+		return s.front(r, c, q, seen.Body)
+	}
+	if c.isAccess() {
+		s.mu.Lock()
+		ns := s.content[key(c.levels)]
+		var object Table
+		ok := ns != nil
+		if ok {
+			object, ok = ns.tables[c.name]
+		}
+		s.mu.Unlock()
+		if !ok {
+			return failure(404, "NoSuchTableException", "Table does not exist: "+c.name)
+		}
+		return s.access(r, c, q, seen.Body, locationOf(object.Metadata))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.operation(r, c, q)
 }
 
-func (s *Server) authorized(r *http.Request, q Quirks) bool {
-	got := r.Header.Get("Authorization")
-	if q.Bearer != "" && subtle.ConstantTimeCompare([]byte(got), []byte("Bearer "+q.Bearer)) != 1 {
-		return false
-	}
-	if q.OAuth != nil {
-		return len(got) > 7 && s.tokens[got[7:]]
-	}
-	return true
-}
-
-func (s *Server) token(form map[string][]string, q Quirks) answer {
-	get := url.Values(form).Get
-	o := q.OAuth
-	refuse := func(status int, code, text string) answer {
-		return jsonAnswer(status, map[string]any{"error": code, "error_description": text})
-	}
-	switch {
-	case o == nil:
-		return refuse(400, "invalid_request", "no OAuth here")
-	case o.Refuse != "":
-		return refuse(400, o.Refuse, fmt.Sprintf("client %s with secret %s may not", get("client_id"), get("client_secret")))
-	case get("grant_type") != "client_credentials":
-		return refuse(400, "unsupported_grant_type", get("grant_type"))
-	case get("client_id") != o.ClientID || get("client_secret") != o.ClientSecret:
-		return refuse(401, "invalid_client", "unknown client "+get("client_id")+" "+get("client_secret"))
-	case o.Scope != "" && get("scope") != o.Scope:
-		return refuse(400, "invalid_scope", get("scope"))
-	}
-	s.issued++
-	token := fmt.Sprintf("issued-secret-token-%d", s.issued)
-	s.tokens[token] = true
-	body := map[string]any{"access_token": token, "token_type": "bearer", "issued_token_type": "urn:ietf:params:oauth:token-type:access_token"}
-	if o.ExpiresIn != 0 {
-		body["expires_in"] = o.ExpiresIn
-	}
-	return jsonAnswer(200, body)
-}
-
 func jsonAnswer(status int, body any) answer {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		raw = []byte(err.Error())
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(body); err != nil {
+		raw.Reset()
+		raw.WriteString(err.Error())
 		status = 500
 	}
-	return answer{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: raw}
+	return answer{status: status, header: http.Header{"Content-Type": {"application/json"}}, body: bytes.TrimSuffix(raw.Bytes(), []byte("\n"))}
 }
 
 // failure is an error in the spec's shape.

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"crypto/x509"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -24,8 +25,14 @@ type Options struct {
 	Base string
 	// Warehouse, if set, is the one that /v1/config knows.
 	Warehouse string
-	// TLS serves HTTPS with a certificate that no system trusts.
+	// TLS serves HTTPS with a certificate that no system trusts; see RootCAs.
 	TLS bool
+	// Catalog, if set, is a correct catalog of the REST spec, at "/v1/…" without
+	// a prefix. Every operation that passes this server's dialect is put to it in
+	// the spec's own form, and its answer is translated back; content that was
+	// added to the Server is not used then. Scan plans, credentials and signing
+	// are the Server's own either way (Quirks.Vend, Sign, Plans).
+	Catalog http.Handler
 }
 
 // Seen is one request, as it arrived.
@@ -36,8 +43,13 @@ type Seen struct {
 	// Path and Query are the raw request target, before and after the "?".
 	Path, Query string
 	Header      http.Header
+	// Body is what came with a request to a catalog route.
+	Body []byte
 	// Form is the body of a token request.
 	Form map[string][]string
+	// Applied tells that the call came through to the catalog and was answered
+	// with a success, whatever became of the answer.
+	Applied bool
 }
 
 // Server is a running fake remote. All methods are safe for concurrent use.
@@ -54,8 +66,10 @@ type Server struct {
 	quirks  Quirks
 	faults  map[string]*Fault
 	seen    []Seen
-	tokens  map[string]bool
+	forgets int
+	tokens  map[string]int // what is left of its uses; negative: no end
 	issued  int
+	plans   map[string]int // times that a plan was asked after
 	server  *httptest.Server
 	closing chan struct{}
 }
@@ -63,7 +77,7 @@ type Server struct {
 // New starts a server that the test's end stops.
 func New(t testing.TB, opt Options) *Server {
 	t.Helper()
-	s := &Server{opt: opt, content: map[string]*namespace{}, faults: map[string]*Fault{}, tokens: map[string]bool{}}
+	s := &Server{opt: opt, content: map[string]*namespace{}, faults: map[string]*Fault{}, tokens: map[string]int{}, plans: map[string]int{}}
 	s.arrived = sync.NewCond(&s.mu)
 	if err := s.listen("127.0.0.1:0"); err != nil {
 		t.Fatalf("fake remote: %v", err)
@@ -82,6 +96,7 @@ func (s *Server) listen(addr string) error {
 	s.closing = make(chan struct{})
 	s.server = &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute}}
 	if s.opt.TLS {
+		s.server.EnableHTTP2 = true
 		s.server.StartTLS()
 	} else {
 		s.server.Start()
@@ -118,6 +133,17 @@ func (s *Server) Start(t testing.TB) {
 	}
 }
 
+// RootCAs trusts the certificate of a server with Options.TLS.
+func (s *Server) RootCAs() *x509.CertPool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pool := x509.NewCertPool()
+	if s.server != nil && s.server.Certificate() != nil {
+		pool.AddCert(s.server.Certificate())
+	}
+	return pool
+}
+
 // Addr is the host and port it listens on.
 func (s *Server) Addr() string { return s.addr }
 
@@ -148,6 +174,20 @@ func (s *Server) Requests() []Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)
+}
+
+// Applied is how many calls of an operation, since the last Forget, were carried
+// out by the catalog.
+func (s *Server) Applied(op string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, seen := range s.seen {
+		if seen.Applied && (op == AnyOp || seen.Op == op) {
+			n++
+		}
+	}
+	return n
 }
 
 // Last returns the newest request; the zero Seen if there is none.
@@ -194,6 +234,7 @@ func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen = nil
+	s.forgets++
 }
 
 // RevokeTokens makes every token handed out so far invalid.
