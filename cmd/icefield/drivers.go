@@ -98,7 +98,7 @@ func login(a config.Auth) (rest.Auth, error) {
 			return rest.Auth{}, fmt.Errorf("the environment variable %s is not set", a.ClientSecretEnv)
 		}
 		return rest.OAuth2(rest.OAuth2Config{
-			TokenURL: a.TokenURL, ClientID: a.ClientID, ClientSecret: secret, Scope: a.Scope,
+			TokenURL: a.TokenURL, ClientID: a.ClientID, ClientSecret: func() (string, error) { return secret, nil }, Scope: a.Scope,
 		}), nil
 	}
 	return rest.NoAuth(), nil

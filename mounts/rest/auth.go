@@ -4,127 +4,171 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
+	"time"
 
 	"github.com/icefield/icefield/mounts"
 )
 
 // Auth is how a mount logs in to its remote. The zero value does not.
-type Auth struct {
-	bearer func() (string, error)
-	oauth2 *OAuth2Config
+type Auth struct{ kind authKind }
+
+// authKind is one way to log in, as configured.
+type authKind interface {
+	// check finds what is wrong with it, at a remote with this base URL.
+	check(base string) error
+	// open builds the login.
+	open(with loginDeps) login
+	perCaller() bool
+}
+
+// loginDeps is what a login works with.
+type loginDeps struct {
+	// base is the remote's base URL.
+	base string
+	// http reaches token endpoints: no redirect, no cookie, counted.
+	http *http.Client
+	// timeout bounds the getting of one secret.
+	timeout time.Duration
+	now     func() time.Time
+	log     *slog.Logger
 }
 
 // NoAuth sends no login.
 func NoAuth() Auth { return Auth{} }
 
-// Bearer sends the token that read returns. It is asked before every request,
-// so that a file or variable that changes is noticed; blanks around the token
-// are cut off. It must be safe for concurrent use.
-func Bearer(read func() (string, error)) Auth { return Auth{bearer: read} }
+// PerCaller reports whether the remote is called in each caller's own name, so
+// that answers may differ from caller to caller: nothing that the remote said to
+// one of them may be kept or shared for another. The server's own calls then go
+// without a login, or with the mount's own, and a remote that refuses those is
+// reachable all the same.
+func (a Auth) PerCaller() bool { return a.kind != nil && a.kind.perCaller() }
 
-// OAuth2 gets tokens by the client credentials grant (RFC 6749, 4.4), client id
-// and secret in the form. A token is renewed before it expires and when the
-// remote refuses it, by one call at a time.
-func OAuth2(config OAuth2Config) Auth { return Auth{oauth2: &config} }
-
-// OAuth2Config is a client of a token endpoint.
-type OAuth2Config struct {
-	// TokenURL is the token endpoint. Empty: the remote's own
-	// /v1/oauth/tokens, as Iceberg clients have it.
-	TokenURL string
-	// ClientID and ClientSecret are the client's.
-	ClientID, ClientSecret string
-	// Scope is what is asked for. Empty: nothing, but "catalog" at the remote's
-	// own token route, which is what Iceberg clients send there.
-	Scope string
-}
-
-// none reports whether it sends no login.
-func (a Auth) none() bool { return a.bearer == nil && a.oauth2 == nil }
-
-func (a Auth) check() error {
-	if a.oauth2 == nil {
+func (a Auth) check(base string) error {
+	if a.kind == nil {
 		return nil
 	}
-	if a.oauth2.ClientID == "" || a.oauth2.ClientSecret == "" {
-		return errors.New("oauth2 needs a client_id and a client secret")
+	return a.kind.check(base)
+}
+
+func (a Auth) login(with loginDeps) login {
+	if a.kind == nil {
+		return anonymous{}
 	}
-	if a.oauth2.TokenURL != "" {
-		_, err := checkURL("token_url", a.oauth2.TokenURL)
-		return err
-	}
-	return nil
+	return a.kind.open(with)
 }
 
 // login puts the login onto requests. Its errors are *mounts.Error without Op
-// and Ident.
+// and Ident, and mean that nothing was sent to the catalog. It is safe for
+// concurrent use.
 type login interface {
 	// authorize is called for each request right before it is sent, when all its
-	// other headers are set. It returns the secret that it used, which no message
-	// may repeat; empty for none.
-	authorize(ctx context.Context, r *http.Request, body []byte) (used string, err error)
+	// other headers are set; body is what will be sent.
+	authorize(ctx context.Context, r *http.Request, body []byte) (proof, error)
 	// renew reports whether there is another secret than the one that was
 	// refused; the next authorize uses it.
-	renew(ctx context.Context, refused string) (bool, error)
+	renew(ctx context.Context, refused proof) (bool, error)
+	// secrets is everything that no message about a call with this context may
+	// repeat, beside the proof's own.
+	secrets(ctx context.Context) []string
 	// close waits for what the login has under way.
 	close()
 }
 
+// proof is the login that one request bore.
+type proof struct {
+	// used is the secret; for signatures the access key's id.
+	used string
+	// signature is set on signed requests.
+	signature string
+	whose     whose
+}
+
+// whose says in whose name a request was made, and so whose fault it is when
+// the remote refuses that.
+type whose uint8
+
+const (
+	// ofMount is the mount's own login, or that it has none.
+	ofMount whose = iota
+	// ofCaller is the caller's own token.
+	ofCaller
+	// ofExchange is a token that a token endpoint gave for the caller's.
+	ofExchange
+	// ofNobody is no login: a call of the server's own to a remote that is
+	// otherwise called in the callers' names.
+	ofNobody
+)
+
+// refused is the error of a login that the remote does not accept.
+func (w whose) refused(status int) (mounts.Kind, string) {
+	switch w {
+	case ofCaller:
+		return mounts.Unauthenticated, fmt.Sprintf("the remote catalog does not accept your token (status %d), "+
+			"which this mount passes on to it; log in again, with a token that the remote catalog accepts", status)
+	case ofExchange:
+		return mounts.BadGateway, fmt.Sprintf("the remote catalog refused the login that this mount got in exchange for your token (status %d); "+
+			"its audience or scope may be wrong", status)
+	case ofNobody:
+		return mounts.BadGateway, fmt.Sprintf("the remote catalog answers nobody without a login (status %d), "+
+			"and this mount has none but its callers'", status)
+	}
+	return mounts.BadGateway, fmt.Sprintf("the remote catalog refused the mount's own login (status %d)", status)
+}
+
+// forbidden is the sentence about a 403.
+func (w whose) forbidden() string {
+	if w == ofCaller || w == ofExchange {
+		return "the remote catalog does not let you do that"
+	}
+	return "the remote catalog does not let this mount do that"
+}
+
+// background reports a call that the server makes for itself.
+func background(c mounts.Caller) bool {
+	return c.Scope == nil && c.RequestID == "" && c.Principal == "" && c.Token == ""
+}
+
+// callerToken is the token of the call's own caller; empty for a background
+// call. A caller without a usable one is an error.
+func callerToken(ctx context.Context, does string) (string, error) {
+	caller := mounts.CallerFrom(ctx)
+	if caller.Token == "" {
+		if background(caller) {
+			return "", nil
+		}
+		return "", &mounts.Error{Kind: mounts.Unauthenticated, Answered: true,
+			Msg: "this mount " + does + ", and you sent none: log in with \"Authorization: Bearer …\""}
+	}
+	if err := checkToken(caller.Token); err != nil {
+		return "", &mounts.Error{Kind: mounts.Unauthenticated, Answered: true, Err: err,
+			Msg: "this mount " + does + ", and yours cannot be sent: log in with another one"}
+	}
+	return caller.Token, nil
+}
+
+// loginRefused reports an answer that says no more than that the login is not,
+// or no longer, good.
+func loginRefused(a *answer) bool {
+	return a.status == http.StatusUnauthorized || a.status == statusAuthTimeout ||
+		a.proof.signature != "" && signatureRefused(a)
+}
+
 type anonymous struct{}
 
-func (anonymous) authorize(context.Context, *http.Request, []byte) (string, error) { return "", nil }
-func (anonymous) renew(context.Context, string) (bool, error)                      { return false, nil }
-func (anonymous) close()                                                           {}
-
-// tokens hands out the bearer token of the next request.
-type tokens interface {
-	token(ctx context.Context) (string, error)
-	// renew returns another token than the one that was refused, or false if
-	// there is none.
-	renew(ctx context.Context, refused string) (string, bool, error)
-	close()
+func (anonymous) authorize(context.Context, *http.Request, []byte) (proof, error) {
+	return proof{}, nil
 }
+func (anonymous) renew(context.Context, proof) (bool, error) { return false, nil }
+func (anonymous) secrets(context.Context) []string           { return nil }
+func (anonymous) close()                                     {}
 
-// authorization is a login by bearer token.
-type authorization struct{ tokens }
-
-func (a authorization) authorize(ctx context.Context, r *http.Request, _ []byte) (string, error) {
-	token, err := a.token(ctx)
-	if err == nil && token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	return token, err
-}
-
-func (a authorization) renew(ctx context.Context, refused string) (bool, error) {
-	_, renewed, err := a.tokens.renew(ctx, refused)
-	return renewed, err
-}
-
-type bearer struct{ read func() (string, error) }
-
-func (b bearer) token(context.Context) (string, error) {
-	token, err := b.read()
-	if err != nil {
-		return "", &mounts.Error{Kind: mounts.Unavailable, Err: fmt.Errorf("read the bearer token: %w", err),
-			Msg: "the token of the mount's own login cannot be read; nothing was sent"}
-	}
-	token = strings.TrimSpace(token)
-	if err := checkToken(token); err != nil {
-		return "", &mounts.Error{Kind: mounts.Unavailable, Err: err,
-			Msg: "the token of the mount's own login is not usable; nothing was sent"}
-	}
-	return token, nil
-}
-
-func (b bearer) renew(ctx context.Context, refused string) (string, bool, error) {
-	token, err := b.token(ctx)
-	return token, err == nil && token != refused, err
-}
-
-func (bearer) close() {}
+// bear puts a bearer token onto a request.
+func bear(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) }
 
 // maxLogin bounds a token; no server takes larger headers.
 const maxLogin = 64 << 10
@@ -145,3 +189,27 @@ func checkToken(token string) error {
 	}
 	return nil
 }
+
+// checkEndpoint refuses the address of a token endpoint that would give a
+// secret away: one in the clear while the catalog itself is not.
+func checkEndpoint(name, raw, base string) error {
+	if _, err := checkURL(name, raw); err != nil {
+		return err
+	}
+	at, err := url.Parse(raw)
+	if err != nil {
+		return fmt.Errorf("%s is not a URL", name)
+	}
+	if at.Scheme == "http" && strings.HasPrefix(base, "https:") && !loopback(at.Hostname()) {
+		return fmt.Errorf("%s gives up https, which catalog_url has: secrets would be sent in the clear", name)
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// none reports whether it sends no login.
+func (a Auth) none() bool { return a.kind == nil }

@@ -15,14 +15,18 @@ import (
 
 func oauth(srv *remote.Server, tokenURL string) func(*rest.Config) {
 	return func(c *rest.Config) {
-		c.Auth = rest.OAuth2(rest.OAuth2Config{TokenURL: tokenURL, ClientID: "icefield", ClientSecret: "client-secret", Scope: "PRINCIPAL_ROLE:ALL"})
+		c.Auth = rest.OAuth2(rest.OAuth2Config{TokenURL: tokenURL, ClientID: "icefield", ClientSecret: secretOf("client-secret"), Scope: "PRINCIPAL_ROLE:ALL"})
 	}
+}
+
+func secretOf(secret string) func() (string, error) {
+	return func() (string, error) { return secret, nil }
 }
 
 // guarded serves a remote that demands OAuth2 tokens.
 func guarded(t testing.TB, change func(*remote.OAuth)) *remote.Server {
 	srv := serve(t, remote.Options{})
-	o := &remote.OAuth{ClientID: "icefield", ClientSecret: "client-secret", Scope: "PRINCIPAL_ROLE:ALL", ExpiresIn: 3600}
+	o := &remote.OAuth{ClientID: "icefield", ClientSecret: secretOf("client-secret"), Scope: "PRINCIPAL_ROLE:ALL", ExpiresIn: 3600}
 	change(o)
 	srv.Tune(func(q *remote.Quirks) { q.OAuth = o })
 	return srv
@@ -118,7 +122,7 @@ func TestTheTokenRequestIsAFormWithClientAndScope(t *testing.T) {
 	for tokenURL, scope := range map[bool]string{true: "PRINCIPAL_ROLE:ALL", false: "catalog"} {
 		srv := guarded(t, func(o *remote.OAuth) { o.Scope = scope })
 		c, _, calls := config(srv)
-		o := rest.OAuth2Config{ClientID: "icefield", ClientSecret: "client-secret"}
+		o := rest.OAuth2Config{ClientID: "icefield", ClientSecret: secretOf("client-secret")}
 		if tokenURL {
 			o.TokenURL, o.Scope = srv.URL+"/v1/oauth/tokens", scope
 		}
@@ -182,14 +186,14 @@ func TestATokenEndpointThatFailsNamesTheMountsLogin(t *testing.T) {
 		"wrong secret": {func(s *remote.Server) { s.Tune(func(q *remote.Quirks) { q.OAuth.ClientSecret = "other" }) }, mounts.BadGateway, "invalid_client"},
 		"wrong scope":  {func(s *remote.Server) { s.Tune(func(q *remote.Quirks) { q.OAuth.Scope = "other" }) }, mounts.BadGateway, "invalid_scope"},
 		"vendor code":  {func(s *remote.Server) { s.Tune(func(q *remote.Quirks) { q.OAuth.Refuse = "client-secret" }) }, mounts.BadGateway, "status 400"},
-		"not OAuth":    {func(s *remote.Server) { s.Fail(remote.Token, remote.Fault{Status: 500, HTML: true}) }, mounts.BadGateway, "status 500"},
+		"not OAuth":    {func(s *remote.Server) { s.Fail(remote.Token, remote.Fault{Status: 500, HTML: true}) }, mounts.Unavailable, "status 500"},
 		"no token":     {func(s *remote.Server) { s.Fail(remote.Token, remote.Fault{Raw: []byte(`{"token_type":"bearer"}`)}) }, mounts.BadGateway, "no usable token"},
 		"bad token": {func(s *remote.Server) {
 			s.Fail(remote.Token, remote.Fault{Raw: []byte(`{"access_token":"client-secret\n"}`)})
 		}, mounts.BadGateway, "no usable token"},
 		"no JSON":  {func(s *remote.Server) { s.Fail(remote.Token, remote.Fault{Raw: []byte(`client-secret`)}) }, mounts.BadGateway, "no usable token"},
 		"redirect": {func(s *remote.Server) { s.Fail(remote.Token, remote.Fault{Status: 307, Location: s.URL + "/steal"}) }, mounts.BadGateway, "status 307"},
-		"hang":     {func(s *remote.Server) { s.Fail(remote.Token, remote.Fault{Break: remote.Hang}) }, mounts.Timeout, "in time"},
+		"hang":     {func(s *remote.Server) { s.Fail(remote.Token, remote.Fault{Break: remote.Hang}) }, mounts.Unavailable, "in time"},
 		"stopped":  {func(s *remote.Server) { s.Stop() }, mounts.Unavailable, "cannot be reached"},
 	} {
 		idp := guarded(t, func(*remote.OAuth) {})

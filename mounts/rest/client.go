@@ -25,6 +25,7 @@ type client struct {
 	limit     int64
 	agent     string
 	instance  string
+	headers   map[string]string
 	observe   func(Call)
 	reader    reader
 	// hosts are the remote's own addresses, which no message may hold.
@@ -33,21 +34,16 @@ type client struct {
 
 func newClient(c Config) *client {
 	transport := newTransport(c)
-	k := &client{http: newHTTP(pool{transport}), transport: transport, login: anonymous{}, request: c.Request,
-		limit: c.MaxResponse, agent: c.UserAgent, instance: c.InstanceID, observe: c.Observe}
+	k := &client{http: newHTTP(pool{transport}), transport: transport, request: c.Request,
+		limit: c.MaxResponse, agent: c.UserAgent, instance: c.InstanceID, headers: c.Headers, observe: c.Observe}
 	if u, err := url.Parse(c.URL); err == nil {
 		k.hosts = append(k.hosts, u.Host)
 		if strings.Contains(u.Hostname(), ".") {
 			k.hosts = append(k.hosts, u.Hostname())
 		}
 	}
-	switch {
-	case c.Auth.bearer != nil:
-		k.login = authorization{bearer{c.Auth.bearer}}
-	case c.Auth.oauth2 != nil:
-		tokens := plainClient(observed{next: pool{transport}, agent: c.UserAgent, observe: c.Observe})
-		k.login = authorization{newClientCredentials(*c.Auth.oauth2, c.URL, tokens, c.Request)}
-	}
+	k.login = c.Auth.login(loginDeps{base: c.URL, timeout: c.Request, now: time.Now,
+		http: plainClient(observed{next: pool{transport}, agent: c.UserAgent, observe: c.Observe})})
 	return k
 }
 
@@ -62,6 +58,12 @@ type call struct {
 	kind        string
 	method, url string
 	ifNoneMatch string
+	// delegation is the X-Iceberg-Access-Delegation to ask with; empty for none.
+	delegation string
+	// body is JSON; nil for none.
+	body []byte
+	// key is the Idempotency-Key to send; empty for none.
+	key string
 	// object is what an error is about.
 	object mounts.Identifier
 	// at is what was known of the remote when the call began.
@@ -70,6 +72,10 @@ type call struct {
 	// table.
 	to      mounts.Identifier
 	creates bool
+	// staged marks a create that makes nothing yet.
+	staged bool
+	// header holds what else is sent; it replaces nothing.
+	header http.Header
 }
 
 // answer is what came back, whatever its status. The body of an error is cut
@@ -78,21 +84,21 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	// hide is what no message may repeat: the token that the request bore and
-	// the remote's own addresses.
+	// hide is what no message may repeat: all that the login knows and the
+	// remote's own addresses. Only refusals have it.
 	hide []string
-	// secret is what the login used.
-	secret string
+	// proof is the login that the request bore.
+	proof proof
 }
 
 // do makes the call, once more if the login was refused and can be renewed. Its
 // errors are *mounts.Error; every status is an answer.
 func (k *client) do(ctx context.Context, c call) (*answer, error) {
 	a, err := k.send(ctx, c)
-	if err != nil || a.status != http.StatusUnauthorized && a.status != statusAuthTimeout {
+	if err != nil || !loginRefused(a) {
 		return a, err
 	}
-	renewed, err := k.login.renew(ctx, a.secret)
+	renewed, err := k.login.renew(ctx, a.proof)
 	if err != nil {
 		return nil, about(err, c)
 	}
@@ -109,17 +115,22 @@ func (k *client) send(ctx context.Context, c call) (*answer, error) {
 	}
 	callCtx, cancel := context.WithTimeout(ctx, k.request)
 	defer cancel()
-	callCtx, connected := traced(callCtx)
-	req, err := retryablehttp.NewRequestWithContext(callCtx, c.method, c.url, nil)
+	callCtx, way := traced(callCtx)
+	var body any
+	if c.body != nil {
+		body = c.body
+	}
+	req, err := retryablehttp.NewRequestWithContext(callCtx, c.method, c.url, body)
 	if err != nil {
 		return nil, &mounts.Error{Kind: mounts.Internal, Op: c.op, Ident: c.object, Err: innermost(err)}
 	}
 	k.setHeader(ctx, req.Header, c)
-	secret, err := k.login.authorize(callCtx, req.Request, nil)
+	proof, err := k.login.authorize(callCtx, req.Request, c.body)
 	if err != nil {
 		return nil, about(err, c)
 	}
 
+	mounts.CallerFrom(ctx).Scope.CountRemoteCall()
 	start := time.Now()
 	seen := Call{Op: c.op, Kind: c.kind}
 	defer func() {
@@ -128,16 +139,20 @@ func (k *client) send(ctx context.Context, c call) (*answer, error) {
 	}()
 	resp, err := k.http.Do(req)
 	if err != nil {
-		return nil, lost(ctx, callCtx, c, err, connected.Load())
+		// What is wrong with an answer is told with pieces of it.
+		err = hush(err, k.hide(ctx, proof))
+		return nil, lost(ctx, callCtx, c, err, way.reached(c.changes()))
 	}
 	defer resp.Body.Close()
 	seen.Status = resp.StatusCode
-	a := &answer{status: resp.StatusCode, header: resp.Header, secret: secret,
-		hide: append(k.hosts[:len(k.hosts):len(k.hosts)], secret)}
+	a := &answer{status: resp.StatusCode, header: resp.Header, proof: proof}
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNotModified {
+		a.hide = k.hide(ctx, proof)
+	}
 	if c.method == http.MethodHead {
 		return a, nil
 	}
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
 		if a.body, err = k.reader.read(resp, maxErrorBody); err != nil {
 			a.body = nil
 		}
@@ -152,12 +167,36 @@ func (k *client) send(ctx context.Context, c call) (*answer, error) {
 	return a, nil
 }
 
+// hide is what no message about a call may repeat.
+func (k *client) hide(ctx context.Context, p proof) []string {
+	all := append(k.hosts[:len(k.hosts):len(k.hosts)], p.signature)
+	if p.signature == "" {
+		all = append(all, p.used)
+	}
+	return append(all, k.login.secrets(ctx)...)
+}
+
 // setHeader sets everything that the remote is told. Nothing of the client's own
 // request is forwarded but what stands here.
 func (k *client) setHeader(ctx context.Context, h http.Header, c call) {
 	h.Set("Accept", "application/json")
 	h.Set("Accept-Encoding", "gzip")
 	h.Set("User-Agent", k.agent)
+	for name, value := range k.headers {
+		h.Set(name, value)
+	}
+	if c.body != nil {
+		h.Set("Content-Type", "application/json")
+	}
+	if c.delegation != "" && headerValue(c.delegation) {
+		h.Set("X-Iceberg-Access-Delegation", c.delegation)
+	}
+	if c.key != "" {
+		// Package http sends a request with this header again by itself when the
+		// connection that it took turns out to be dead (Request.isReplayable). It
+		// looks for the canonical spelling; HTTP/1.1 servers do not.
+		h["idempotency-key"] = []string{c.key}
+	}
 	if c.ifNoneMatch != "" && headerValue(c.ifNoneMatch) {
 		h.Set("If-None-Match", c.ifNoneMatch)
 	}
@@ -174,6 +213,11 @@ func (k *client) setHeader(ctx context.Context, h http.Header, c call) {
 	}
 	if list := strings.Join(via, ", "); list != "" && headerValue(list) {
 		h.Set("X-Icefield-Via", list)
+	}
+	for name, values := range c.header {
+		if name = http.CanonicalHeaderKey(name); h[name] == nil {
+			h[name] = values
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"crypto/rand"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ type Config struct {
 	// AllowedLocations, if any, are the only storage locations that credentials
 	// may be relayed for and that the mount's tables may be said to lie in.
 	AllowedLocations []string
+	allowed          []place // AllowedLocations, as withDefaults read them
 	// Ours, if set, reports a location inside a warehouse that another mount of
 	// this server governs: nothing is relayed for those.
 	Ours func(location string) bool
@@ -91,8 +93,18 @@ func (c Config) withDefaults() (Config, error) {
 		return c, err
 	}
 	c.URL = base
-	if err := c.Auth.check(); err != nil {
+	if err := c.Auth.check(c.URL); err != nil {
 		return c, err
+	}
+	if c.allowed, err = readPlaces(c.AllowedLocations); err != nil {
+		return c, err
+	}
+	if c.Ring == nil {
+		secret := make([]byte, 32)
+		rand.Read(secret)
+		if c.Ring, err = pagination.NewKeyring(secret, map[string][]byte{c.Mount: nil}); err != nil {
+			return c, err
+		}
 	}
 	if c.Connect < 0 || c.Request < 0 || c.MaxResponse < 0 || c.InFlight < 0 {
 		return c, errors.New("timeouts and limits cannot be negative")

@@ -107,11 +107,11 @@ func refusal(c call, a *answer) error {
 	switch {
 	case a.status == http.StatusNotFound:
 		return absence(e, c, said, shaped)
-	case a.status == http.StatusUnauthorized || a.status == statusAuthTimeout:
-		e.Msg = fmt.Sprintf("the remote catalog refused the mount's own login (status %d)", a.status)
+	case loginRefused(a):
+		e.Kind, e.Msg = a.proof.whose.refused(a.status)
 	case a.status == http.StatusForbidden:
 		e.Kind = mounts.Forbidden
-		e.Msg = "the remote catalog does not let this mount do that"
+		e.Msg = a.proof.whose.forbidden()
 	case a.status == http.StatusTooManyRequests || a.status == http.StatusBadRequest && said.throttled(shaped, c.quirks().ThrottlesWith400):
 		e.Kind, e.RetryAfter = mounts.RateLimited, retryAfter(a.header)
 		e.Msg = "the remote catalog limits the rate of requests; try again later"

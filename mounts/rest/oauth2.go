@@ -3,194 +3,118 @@ package rest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"strings"
-	"sync"
-	"time"
-
-	"golang.org/x/oauth2"
-	"golang.org/x/oauth2/clientcredentials"
+	"sync/atomic"
 
 	"github.com/icefield/icefield/mounts"
 )
 
-const (
-	// assumedLifetime is a token's whose answer names none.
-	assumedLifetime = time.Hour
-	// renewAhead is how long before its end a token is renewed, at most; one
-	// that lives shortly is renewed after four fifths of its time.
-	renewAhead = time.Minute
-	// renewAgain is how long a valid token is used on after its renewal failed.
-	renewAgain = 5 * time.Second
-)
+// OAuth2 gets tokens by the client credentials grant (RFC 6749, 4.4). A token is
+// renewed ahead of its end and when the remote refuses it, by one call at a
+// time; nobody waits for a renewal while the token that is held is good.
+func OAuth2(config OAuth2Config) Auth { return Auth{config} }
+
+// OAuth2Config is a client of a token endpoint.
+type OAuth2Config struct {
+	// TokenURL is the token endpoint. Empty: the remote's own
+	// /v1/oauth/tokens, as Iceberg clients have it.
+	TokenURL string
+	// ClientID is the client's name, ClientSecret reads its secret: before every
+	// call to the token endpoint, so that one that is replaced is noticed. It must
+	// be safe for concurrent use.
+	ClientID     string
+	ClientSecret func() (string, error)
+	// Scope is what is asked for. Empty: nothing, but "catalog" at the remote's
+	// own token route, which is what Iceberg clients send there.
+	Scope string
+	// Audience and Resource (RFC 8707) are sent if they are set.
+	Audience, Resource string
+	// Basic sends client id and secret by HTTP Basic (RFC 6749, 2.3.1: both are
+	// form-encoded first), rather than in the form.
+	Basic bool
+	// Refresh renews a token by exchanging it for another (RFC 8693), as Iceberg
+	// clients do, and by client credentials only if that is refused. At the
+	// remote's own token route it is always so.
+	Refresh bool
+}
+
+func (c OAuth2Config) check(base string) error {
+	if c.ClientID == "" || c.ClientSecret == nil {
+		return errors.New("oauth2 needs a client_id and a client secret")
+	}
+	if c.TokenURL != "" {
+		return checkEndpoint("token_url", c.TokenURL, base)
+	}
+	return nil
+}
+
+func (OAuth2Config) perCaller() bool { return false }
+
+func (c OAuth2Config) open(with loginDeps) login { return newClientCredentials(c, with) }
 
 // clientCredentials is the login of an OAuth2 client.
 type clientCredentials struct {
-	config  clientcredentials.Config
-	http    *http.Client
-	timeout time.Duration
-	now     func() time.Time
-
-	mu      sync.Mutex
-	current issued
-	flight  *flight
-	closed  bool
-	running sync.WaitGroup
+	endpoint *endpoint
+	owner    lifetime
+	lease    *lease[string]
+	// exchanges is whether a token is renewed by exchange; off once the endpoint
+	// says that it does not know that grant.
+	exchanges atomic.Bool
 }
 
-type issued struct {
-	token            string
-	renewAt, expires time.Time
-}
-
-// flight is one call to the token endpoint and all who wait for it.
-type flight struct {
-	done   chan struct{}
-	cancel context.CancelFunc
-	got    issued
-	err    error
-}
-
-func newClientCredentials(c OAuth2Config, baseURL string, client *http.Client, timeout time.Duration) *clientCredentials {
+func newClientCredentials(c OAuth2Config, with loginDeps) *clientCredentials {
+	l := &clientCredentials{}
+	l.exchanges.Store(c.Refresh || c.TokenURL == "")
 	if c.TokenURL == "" {
-		c.TokenURL = baseURL + "/v1/oauth/tokens"
+		c.TokenURL = with.base + "/v1/oauth/tokens"
 		if c.Scope == "" {
 			c.Scope = "catalog"
 		}
 	}
-	return &clientCredentials{
-		config: clientcredentials.Config{ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.TokenURL,
-			Scopes: strings.Fields(c.Scope), AuthStyle: oauth2.AuthStyleInParams},
-		http: client, timeout: timeout, now: time.Now,
-	}
+	l.endpoint = &endpoint{url: c.TokenURL, clientID: c.ClientID, secret: c.ClientSecret, basic: c.Basic,
+		scope: c.Scope, audience: c.Audience, resource: c.Resource, http: with.http, now: with.now}
+	l.lease = newLease(&l.owner, with.timeout, with.now, l.fetch)
+	return l
 }
 
-func (c *clientCredentials) token(ctx context.Context) (string, error) {
-	c.mu.Lock()
-	held := c.current
-	c.mu.Unlock()
-	now := c.now()
-	if held.token != "" && now.Before(held.renewAt) {
-		return held.token, nil
-	}
-	got, err := c.obtain(ctx)
-	if err != nil && held.token != "" && now.Before(held.expires) && ctx.Err() == nil {
-		c.putOff(held.token)
-		return held.token, nil
-	}
-	return got.token, err
-}
-
-func (c *clientCredentials) renew(ctx context.Context, refused string) (string, bool, error) {
-	c.mu.Lock()
-	if held := c.current; held.token != "" && held.token != refused {
-		c.mu.Unlock()
-		return held.token, true, nil
-	}
-	c.current = issued{}
-	c.mu.Unlock()
-	got, err := c.obtain(ctx)
-	return got.token, err == nil && got.token != refused, err
-}
-
-// putOff lets the held token, whose renewal failed, serve a little longer.
-func (c *clientCredentials) putOff(token string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.current.token == token {
-		c.current.renewAt = c.now().Add(renewAgain)
-	}
-}
-
-// obtain joins the call to the token endpoint that is under way, or makes one.
-// The call goes on when its first waiter leaves: others wait for it too.
-func (c *clientCredentials) obtain(ctx context.Context) (issued, error) {
-	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		return issued{}, &mounts.Error{Kind: mounts.Unavailable, Err: errors.New("the backend is closed")}
-	}
-	f := c.flight
-	if f == nil {
-		flightCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
-		f = &flight{done: make(chan struct{}), cancel: cancel}
-		c.flight = f
-		c.running.Go(func() { c.fly(flightCtx, f) })
-	}
-	c.mu.Unlock()
-	select {
-	case <-f.done:
-		return f.got, f.err
-	case <-ctx.Done():
-		return issued{}, callerGone(ctx)
-	}
-}
-
-func (c *clientCredentials) fly(ctx context.Context, f *flight) {
-	defer f.cancel()
-	f.got, f.err = c.fetch(ctx)
-	c.mu.Lock()
-	if f.err == nil {
-		c.current = f.got
-	}
-	c.flight = nil
-	c.mu.Unlock()
-	close(f.done)
-}
-
-func (c *clientCredentials) fetch(ctx context.Context) (issued, error) {
-	start := c.now()
-	ctx, connected := traced(ctx)
-	token, err := c.config.Token(context.WithValue(ctx, oauth2.HTTPClient, c.http))
-	if err == nil {
-		err = checkToken(token.AccessToken)
-	}
-	if err != nil {
-		return issued{}, loginError(ctx, err, connected.Load())
-	}
-	lifetime := assumedLifetime
-	if left := time.Until(token.Expiry); !token.Expiry.IsZero() && left > 0 {
-		lifetime = left
-	}
-	return issued{token: token.AccessToken, expires: start.Add(lifetime),
-		renewAt: start.Add(lifetime - min(renewAhead, lifetime/5))}, nil
-}
-
-func (c *clientCredentials) close() {
-	c.mu.Lock()
-	c.closed = true
-	if c.flight != nil {
-		c.flight.cancel()
-	}
-	c.mu.Unlock()
-	c.running.Wait()
-}
-
-// oauthCodes are the errors of RFC 6749, 5.2: the only words of a token
-// endpoint's answer that are repeated, since careless ones echo the secret.
-const oauthCodes = " invalid_request invalid_client invalid_grant unauthorized_client unsupported_grant_type invalid_scope "
-
-// loginError is the error of a token that could not be had.
-func loginError(ctx context.Context, err error, connected bool) error {
-	var refused *oauth2.RetrieveError
-	switch {
-	case errors.As(err, &refused):
-		why := fmt.Sprintf("status %d", refused.Response.StatusCode)
-		if code := refused.ErrorCode; code != "" && strings.Contains(oauthCodes, " "+code+" ") {
-			why += ", " + code
+// fetch gets a token. A held one that is still good is exchanged, where that is
+// the habit; whatever the endpoint says against that, the client's own
+// credentials are the way that always worked.
+func (l *clientCredentials) fetch(ctx context.Context, held *issued[string]) (issued[string], error) {
+	if held != nil && l.exchanges.Load() && l.endpoint.now().Before(held.expires) {
+		g := exchangeGrant(held.value)
+		g.bearer = held.value
+		got, err := l.endpoint.ask(ctx, g)
+		if err == nil || !errors.Is(err, mounts.BadGateway) {
+			return got, err
 		}
-		return &mounts.Error{Kind: mounts.BadGateway, Err: errors.New("the token endpoint refused: " + why),
-			Msg: "the mount's own login failed: its token endpoint refused it (" + why + ")"}
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &mounts.Error{Kind: mounts.Timeout, Err: errors.New("the token endpoint did not answer in time"),
-			Msg: "the mount's own login failed: its token endpoint did not answer in time"}
-	case ctx.Err() != nil:
-		return &mounts.Error{Kind: mounts.Unavailable, Err: errors.New("the backend was closed meanwhile")}
-	case !connected:
-		return &mounts.Error{Kind: mounts.Unavailable, Err: fmt.Errorf("token endpoint: %s", innermost(err)),
-			Msg: "the mount's own login failed: its token endpoint cannot be reached; nothing was sent"}
+		var refused *grantRefused
+		if errors.As(err, &refused) && refused.code == "unsupported_grant_type" {
+			l.exchanges.Store(false)
+		}
 	}
-	return &mounts.Error{Kind: mounts.BadGateway, Err: errors.New("the token endpoint gave no usable token"),
-		Msg: "the mount's own login failed: its token endpoint gave no usable token"}
+	return l.endpoint.ask(ctx, clientGrant())
 }
+
+func (l *clientCredentials) authorize(ctx context.Context, r *http.Request, _ []byte) (proof, error) {
+	token, err := l.lease.get(ctx)
+	if err != nil {
+		return proof{}, err
+	}
+	bear(r, token)
+	return proof{used: token}, nil
+}
+
+func (l *clientCredentials) renew(ctx context.Context, refused proof) (bool, error) {
+	return l.lease.renew(ctx, func(token string) bool { return token == refused.used })
+}
+
+func (l *clientCredentials) secrets(context.Context) []string {
+	all := l.endpoint.secrets()
+	if token, ok := l.lease.peek(); ok {
+		all = append(all, token)
+	}
+	return all
+}
+
+func (l *clientCredentials) close() { l.owner.close() }

@@ -17,17 +17,18 @@ func clocked(t *testing.T, expiresIn int) (*clientCredentials, *remote.Server, f
 	srv.Tune(func(q *remote.Quirks) {
 		q.OAuth = &remote.OAuth{ClientID: "a", ClientSecret: "b", ExpiresIn: expiresIn}
 	})
-	c := newClientCredentials(OAuth2Config{ClientID: "a", ClientSecret: "b"}, srv.URL, &http.Client{}, 5*time.Second)
 	var mu sync.Mutex
 	now := time.Now()
-	c.now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+	c := newClientCredentials(OAuth2Config{TokenURL: srv.URL + "/v1/oauth/tokens", ClientID: "a", ClientSecret: func() (string, error) { return "b", nil }},
+		loginDeps{base: srv.URL, http: &http.Client{}, timeout: 5 * time.Second,
+			now: func() time.Time { mu.Lock(); defer mu.Unlock(); return now }})
 	t.Cleanup(c.close)
 	return c, srv, func(d time.Duration) { mu.Lock(); defer mu.Unlock(); now = now.Add(d) }
 }
 
 func token(t *testing.T, c *clientCredentials) string {
 	t.Helper()
-	got, err := c.token(context.Background())
+	got, err := c.lease.get(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestAValidTokenOutlivesAFailedRenewal(t *testing.T) {
 		t.Errorf("the failing endpoint was asked %d times at once", n)
 	}
 	advance(20 * time.Second)
-	if _, err := login.token(context.Background()); err == nil {
+	if _, err := login.lease.get(context.Background()); err == nil {
 		t.Error("an expired token was used")
 	}
 	srv.Heal()
@@ -81,7 +82,7 @@ func TestCloseEndsATokenCallAndRefusesFurtherOnes(t *testing.T) {
 	srv.Fail(remote.Token, remote.Fault{Break: remote.Hang})
 	done := make(chan error, 1)
 	go func() {
-		_, err := login.token(context.Background())
+		_, err := login.lease.get(context.Background())
 		done <- err
 	}()
 	srv.Await(remote.Token, 1)
@@ -89,7 +90,7 @@ func TestCloseEndsATokenCallAndRefusesFurtherOnes(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("a token came from a closed login")
 	}
-	if _, err := login.token(context.Background()); err == nil {
+	if _, err := login.lease.get(context.Background()); err == nil {
 		t.Error("a closed login hands out tokens")
 	}
 }

@@ -26,14 +26,10 @@ var (
 // plain makes a remote's text fit to be repeated: one line of bounded length
 // without addresses, credentials, routes and stack traces.
 func plain(text string, hide []string) string {
-	for _, secret := range hide {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "<redacted>")
-		}
-	}
 	if len(text) > 8*maxMessage {
 		text = text[:8*maxMessage]
 	}
+	text = hidden(text, hide)
 	if at := stacks.FindStringIndex(text); at != nil {
 		text = text[:at[0]]
 	}

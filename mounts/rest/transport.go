@@ -2,10 +2,9 @@ package rest
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
-	"net/http/httptrace"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -14,13 +13,20 @@ import (
 // newTransport is the connection pool of one remote. No proxy of the
 // environment is used: a catalog_url means that host. Compression is undone by
 // the caller (body.go), where its size can be bounded.
+//
+// It speaks HTTP/1.1 only. There a connection carries one call at a time, so
+// that what is written to it belongs to that call (passage), a connection that
+// breaks costs one call, and nothing is sent again but what was not written.
 func newTransport(c Config) *http.Transport {
 	dialer := &net.Dialer{Timeout: c.Connect, KeepAlive: 30 * time.Second}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:                  nil,
-		DialContext:            dialer.DialContext,
+		DialContext:            counted(dialer.DialContext),
+		TLSClientConfig:        &tls.Config{RootCAs: c.RootCAs, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    c.Connect,
-		ForceAttemptHTTP2:      true,
+		Protocols:              protocols,
 		DisableCompression:     true,
 		MaxIdleConns:           0, // one host and its token endpoint: bounded per host
 		MaxIdleConnsPerHost:    c.InFlight,
@@ -82,15 +88,4 @@ func (o observed) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	o.observe(call)
 	return resp, err
-}
-
-// traced notes whether a request got a connection; one that got none was not
-// sent. The transport tries a read again when the idle connection that it took
-// turns out to be dead, so it is the last attempt that counts.
-func traced(ctx context.Context) (context.Context, *atomic.Bool) {
-	connected := new(atomic.Bool)
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) { connected.Store(false) },
-		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
-	}), connected
 }
