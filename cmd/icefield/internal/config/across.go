@@ -13,9 +13,26 @@ import (
 func (l *loader) across(rows []row, server *Server, serverBlock *hcl.Block) {
 	for i, r := range rows {
 		l.serverName(r, server, serverBlock)
+		l.governed(r, rows)
 		for _, earlier := range rows[:i] {
 			if l.names(r, earlier) {
 				l.warehouses(r, earlier)
+			}
+		}
+	}
+}
+
+// governed warns of storage locations that a remote mount may relay credentials
+// for and that another mount governs: for those nothing is ever relayed.
+func (l *loader) governed(r row, rows []row) {
+	if r.Rest == nil {
+		return
+	}
+	for _, location := range r.Rest.AllowedLocations {
+		for _, other := range rows {
+			if other.warehouseOK && within(location, other.Native.Warehouse) {
+				l.warn(r.allowed, "Location of another mount", fmt.Sprintf("%s lies inside the warehouse of the mount %q at %s, which governs it: no credentials of a remote are relayed for it.",
+					l.show(r.allowed, location), other.Name, place(other.warehouse.Range)))
 			}
 		}
 	}

@@ -9,6 +9,10 @@ type Config struct {
 	Mounts []Mount
 	// Files are the files it was read from.
 	Files []string `json:"-"`
+	// Included are the files that its values came from: those of file("…") and
+	// the certificates of ca_file. Secrets of *_file are not among them, since
+	// they are read when they are needed.
+	Included []string `json:"-"`
 }
 
 // Server is the block of that name.
@@ -21,7 +25,10 @@ type Server struct {
 	SecretEnv      string
 	RequestTimeout time.Duration
 	MaxBody        int64
-	ShutdownGrace  time.Duration
+	// MaxMemory bounds the bodies of remote catalogs' answers that are held at a
+	// time, by all mounts together, in bytes.
+	MaxMemory     int64
+	ShutdownGrace time.Duration
 }
 
 // Address is where to listen, in the words of net.Listen.
@@ -92,21 +99,63 @@ type Native struct {
 type Rest struct {
 	URL       string
 	Warehouse string
-	Auth      Auth
-	Connect   time.Duration
+	// Profile is the name of a preset of package rest; empty for none. What else
+	// is set here goes before it.
+	Profile string `json:",omitempty"`
+	Auth    Auth
+	Connect time.Duration
 	// MaxResponse bounds one answer of the remote, in bytes.
 	MaxResponse int64
+	// Headers are sent with every catalog call.
+	Headers map[string]string `json:",omitempty"`
+	// CAFile is the absolute path of the certificates that are trusted instead of
+	// the system's; empty for those. CASum tells its content from another.
+	CAFile string `json:",omitempty"`
+	CASum  string `json:"-"`
+	// Separator and Levels replace what the profile says; empty and 0 do not.
+	Separator string `json:",omitempty"`
+	Levels    int    `json:",omitempty"`
+	Quirks    Quirks
+	// Withhold lets no storage credential of the remote pass.
+	Withhold bool `json:",omitempty"`
+	// AllowedLocations are URIs without a slash at their ends; none allows all.
+	AllowedLocations []string `json:",omitempty"`
+	// SettingsRefresh is how old what the remote says of itself may get.
+	SettingsRefresh time.Duration
+	Cache           Cache
+}
+
+// Quirks are habits of the remote that the spec does not have; nil leaves them to
+// the profile.
+type Quirks struct {
+	ThrottlesWith400, MissingLists, NoHEAD *bool `json:",omitempty"`
+}
+
+// Cache says what is kept of a remote's answers.
+type Cache struct {
+	// TTL is how long an answer is used unasked, StaleIfDown how old one may be
+	// that is used while the remote is down.
+	TTL, StaleIfDown time.Duration
+	// Size is in bytes; 0 keeps nothing.
+	Size int64
+	// Coalesce lets identical reads share a call.
+	Coalesce bool
 }
 
 // The kinds of authentication at a remote.
 const (
-	AuthNone   = "none"
-	AuthBearer = "bearer"
-	AuthOAuth2 = "oauth2"
+	AuthNone        = "none"
+	AuthBearer      = "bearer"
+	AuthOAuth2      = "oauth2"
+	AuthSigV4       = "sigv4"
+	AuthPassthrough = "passthrough"
+	AuthExchange    = "exchange"
 )
 
 // AuthKinds lists them.
-func AuthKinds() []string { return []string{AuthNone, AuthBearer, AuthOAuth2} }
+func AuthKinds() []string {
+	return []string{AuthNone, AuthBearer, AuthOAuth2, AuthSigV4, AuthPassthrough, AuthExchange}
+}
 
 // Auth says how to authenticate at a remote. It holds the names of secrets, not
 // their values: those are read when they are needed, so that they can change.
@@ -114,7 +163,18 @@ type Auth struct {
 	Kind string
 	// TokenEnv or TokenFile is set for AuthBearer.
 	TokenEnv, TokenFile string `json:",omitempty"`
-	// The rest is for AuthOAuth2. An empty TokenURL means the remote's own token
-	// route, an empty Scope what Iceberg clients send there.
-	TokenURL, ClientID, ClientSecretEnv, Scope string `json:",omitempty"`
+	// These are for AuthOAuth2 and AuthExchange. An empty TokenURL means the
+	// remote's own token route, an empty Scope what Iceberg clients send there.
+	// Of ClientSecretEnv and ClientSecretFile at most one is set; for AuthExchange
+	// there may be no client at all.
+	TokenURL, ClientID, ClientSecretEnv, ClientSecretFile, Scope, Audience, Resource string `json:",omitempty"`
+	// Basic sends client id and secret in a header rather than in the form.
+	Basic bool `json:",omitempty"`
+	// These are for AuthSigV4. What is empty comes from the surroundings, as for
+	// every AWS tool.
+	Service, Region, RoleARN, STSEndpoint                              string `json:",omitempty"`
+	ExternalIDEnv, AccessKeyIDEnv, SecretAccessKeyEnv, SessionTokenEnv string `json:",omitempty"`
 }
+
+// PerCaller reports whether the remote is called in the caller's name.
+func (a Auth) PerCaller() bool { return a.Kind == AuthPassthrough || a.Kind == AuthExchange }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,6 +51,8 @@ type loader struct {
 	meant map[string]bool
 	// secret holds places whose text no report may show.
 	secret []hcl.Range
+	// included holds the files that values came from.
+	included map[string]bool
 }
 
 func newLoader(opt Options) *loader {
@@ -57,7 +60,8 @@ func newLoader(opt Options) *loader {
 	if lookup == nil {
 		lookup = os.LookupEnv
 	}
-	return &loader{parser: hclparse.NewParser(), lookup: lookup, contexts: map[string]*hcl.EvalContext{}, meant: map[string]bool{}}
+	return &loader{parser: hclparse.NewParser(), lookup: lookup, contexts: map[string]*hcl.EvalContext{},
+		meant: map[string]bool{}, included: map[string]bool{}}
 }
 
 func (l *loader) load(files []*hcl.File, names []string) (*Config, *Report) {
@@ -66,7 +70,7 @@ func (l *loader) load(files []*hcl.File, names []string) (*Config, *Report) {
 	half := func(d *hcl.Diagnostic) bool { return d.Summary != "Attribute redefined" }
 	if !slices.ContainsFunc(l.diags, half) {
 		if cfg := l.root(files); !l.diags.HasErrors() {
-			cfg.Files = names
+			cfg.Files, cfg.Included = names, slices.Sorted(maps.Keys(l.included))
 			return cfg, l.report()
 		}
 	}
@@ -99,10 +103,13 @@ func (l *loader) root(files []*hcl.File) *Config {
 func (l *loader) scope(attr *hcl.Attribute) *hcl.EvalContext {
 	dir := dirOf(attr)
 	if l.contexts[dir] == nil {
-		l.contexts[dir] = functions(dir, l.lookup)
+		l.contexts[dir] = functions(dir, l.lookup, l.include)
 	}
 	return l.contexts[dir]
 }
+
+// include notes that a value came from a file.
+func (l *loader) include(path string) { l.included[path] = true }
 
 // dirOf is the absolute folder of the file that an attribute stands in.
 func dirOf(attr *hcl.Attribute) string {

@@ -112,10 +112,12 @@ func TestEverySettingArrives(t *testing.T) {
 	require.NotNil(t, cfg, text(t, report))
 	assert.Equal(t, Server{
 		Name: "lake", Listen: Address{"tcp", "127.0.0.1:8282"}, SecretEnv: "LONG", Secret: []byte("a secret that is long enough hunter2"),
-		RequestTimeout: time.Minute, MaxBody: 128 << 20, ShutdownGrace: 5 * time.Second,
+		RequestTimeout: time.Minute, MaxBody: 128 << 20, MaxMemory: 2 << 30, ShutdownGrace: 5 * time.Second,
 	}, cfg.Server)
 	owner, err := filepath.Abs("testdata/good/owner.txt")
 	require.NoError(t, err)
+	kept := Cache{Size: 256 << 20, Coalesce: true}
+	yes, no := true, false
 	usual := Breaker{Failures: 5, OpenFor: 15 * time.Second}
 	assert.Equal(t, []Mount{
 		{Name: "/", ViewName: "base", Kind: "native", Request: 20 * time.Second, Breaker: usual, InFlight: 256,
@@ -125,13 +127,33 @@ func TestEverySettingArrives(t *testing.T) {
 				Storage: map[string]string{"s3.region": "eu-central-1", "s3.secret-access-key": "a secret that is long enough hunter2"}}},
 		{Name: "partner", ViewName: "partner", Kind: "rest", Owner: "acme", ReadOnly: true, Request: 10 * time.Second,
 			Breaker: Breaker{Failures: 3, OpenFor: 90 * time.Second}, InFlight: 64,
-			Rest: &Rest{URL: "https://catalog.partner.example/api/catalog", Warehouse: "sales", Connect: 2 * time.Second, MaxResponse: 1 << 30,
+			Rest: &Rest{URL: "https://catalog.partner.example/api/catalog", Warehouse: "sales", Connect: 2 * time.Second, MaxResponse: 1 << 30, SettingsRefresh: 5 * time.Minute, Cache: kept,
 				Auth: Auth{Kind: "oauth2", TokenURL: "https://idp.partner.example/token", ClientID: "icefield", ClientSecretEnv: "LONG", Scope: "PRINCIPAL_ROLE:ALL"}}},
 		{Name: "file-token", ViewName: "file-token", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
-			Rest: &Rest{URL: "http://127.0.0.1:8181", Connect: 2 * time.Second, MaxResponse: 256 << 20, Auth: Auth{Kind: "bearer", TokenFile: owner}}},
+			Rest: &Rest{URL: "http://127.0.0.1:8181", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept, Auth: Auth{Kind: "bearer", TokenFile: owner}}},
 		{Name: "short", ViewName: "short", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
-			Rest: &Rest{URL: "http://catalog.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, Auth: Auth{Kind: "bearer", TokenEnv: "LONG"}}},
+			Rest: &Rest{URL: "http://catalog.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept, Auth: Auth{Kind: "bearer", TokenEnv: "LONG"}}},
+		{Name: "writable", ViewName: "writable", Kind: "rest", Owner: "acme", Required: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
+			Rest: &Rest{URL: "https://writable.partner.example", Profile: "polaris", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: time.Minute,
+				Headers: map[string]string{"Polaris-Realm": "sales"}, CAFile: filepath.Join(filepath.Dir(owner), "ca.pem"), CASum: cfg.Mounts[5].Rest.CASum, Separator: "%2E", Levels: 2,
+				Quirks: Quirks{ThrottlesWith400: &yes, NoHEAD: &no}, Withhold: true,
+				AllowedLocations: []string{"s3://partner-lake", "abfss://lake@account.dfs.core.windows.net/tables"},
+				Cache:            Cache{TTL: 10 * time.Second, StaleIfDown: time.Hour, Size: 1 << 20},
+				Auth: Auth{Kind: "exchange", TokenURL: "https://idp.partner.example/token", ClientID: "icefield", ClientSecretFile: owner,
+					Scope: "all", Audience: "catalog", Resource: "https://catalog.partner.example"}}},
+		{Name: "signed", ViewName: "signed", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
+			Rest: &Rest{URL: "https://glue.eu-central-1.amazonaws.com/iceberg", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept,
+				Auth: Auth{Kind: "sigv4", Service: "glue", Region: "eu-central-1", RoleARN: "arn:aws:iam::123456789012:role/lake", STSEndpoint: "https://sts.example.com",
+					ExternalIDEnv: "LONG", AccessKeyIDEnv: "LONG", SecretAccessKeyEnv: "LONG", SessionTokenEnv: "LONG"}}},
+		{Name: "named", ViewName: "named", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
+			Rest: &Rest{URL: "https://named.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept,
+				Auth: Auth{Kind: "oauth2", ClientID: "icefield", ClientSecretFile: owner, Audience: "catalog", Resource: "https://catalog.partner.example", Basic: true}}},
+		{Name: "through", ViewName: "through", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
+			Rest: &Rest{URL: "https://through.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept,
+				Auth: Auth{Kind: "passthrough"}}},
 	}, cfg.Mounts)
+	assert.Len(t, cfg.Mounts[5].Rest.CASum, 64)
+	assert.Equal(t, []string{filepath.Join(filepath.Dir(owner), "ca.pem"), owner}, cfg.Included)
 	var warnings []string
 	for _, f := range report.Findings {
 		warnings = append(warnings, f.Summary)

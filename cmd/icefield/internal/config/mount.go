@@ -15,6 +15,7 @@ type row struct {
 	Mount
 	block                     *hcl.Block
 	name, registry, warehouse *hcl.Attribute
+	allowed                   *hcl.Attribute
 	nameOK, warehouseOK       bool
 }
 
@@ -38,7 +39,9 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{KindNative, []string{"catalog_url", "warehouse_location", "storage", "metadata_cache", "idempotency_lifetime"}, nil, (*loader).native},
-		{KindRest, []string{"catalog_url", "warehouse", "token_env"}, []hcl.BlockHeaderSchema{{Type: "auth", LabelNames: []string{"kind"}}}, (*loader).rest},
+		{KindRest, []string{"catalog_url", "warehouse", "token_env", "profile", "headers", "ca_file", "namespace_separator", "namespace_levels",
+			"credentials", "allowed_locations", "settings_refresh"},
+			[]hcl.BlockHeaderSchema{{Type: "auth", LabelNames: []string{"kind"}}, {Type: "quirks"}, {Type: "cache"}}, (*loader).rest},
 	}
 }
 

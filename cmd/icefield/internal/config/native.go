@@ -95,6 +95,16 @@ func overlap(one, other string) bool {
 	return err == nil && (a.Within(b) || b.Within(a))
 }
 
+// within reports whether a location lies inside a warehouse.
+func within(location, root string) bool {
+	a, err := warehouse.Parse(location)
+	if err != nil {
+		return false
+	}
+	b, err := warehouse.Parse(root)
+	return err == nil && a.Within(b)
+}
+
 // gcsKeyPath names a file, as the FileIO library calls it.
 const gcsKeyPath = "gcs.keypath"
 

@@ -22,7 +22,9 @@ func reference(t *testing.T) string {
 }
 
 func TestTheReferenceNamesEveryKey(t *testing.T) {
-	text := reference(t)
+	doc, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	_, text, _ := strings.Cut(string(doc), "all keys there are")
 	named := func(key string) { assert.Regexp(t, `\b`+key+`\b`, text) }
 	for _, key := range serverShape.attrs {
 		named(key)
@@ -33,6 +35,11 @@ func TestTheReferenceNamesEveryKey(t *testing.T) {
 		}
 		for _, block := range k.shape().blocks {
 			named(block.Type)
+		}
+	}
+	for _, s := range []shape{oauth2Shape, exchangeShape, sigv4Shape, quirksShape, cacheShape} {
+		for _, key := range s.attrs {
+			named(key)
 		}
 	}
 	for _, kind := range AuthKinds() {
@@ -65,9 +72,21 @@ mount "partner" {
     client_id         = "icefield"
     client_secret_env = "PARTNER_SECRET"
     scope             = "PRINCIPAL_ROLE:ALL"
+    audience          = "catalog"
+    resource          = "https://catalog.partner.example"
   }
+  profile             = "polaris"
+  namespace_separator = "%1F"
+  namespace_levels    = 16
+  headers             = { "Polaris-Realm" = "sales" }
+  allowed_locations   = ["s3://partner-lake"]
 }
 `), secrets)
 	require.False(t, report.HasErrors(), text(t, report))
+	for _, quirk := range []**bool{&shown.Mounts[1].Rest.Quirks.MissingLists, &shown.Mounts[1].Rest.Quirks.ThrottlesWith400, &shown.Mounts[1].Rest.Quirks.NoHEAD} {
+		require.NotNil(t, *quirk)
+		assert.False(t, **quirk)
+		*quirk = nil // left out, the profile decides
+	}
 	assert.Equal(t, plain, shown)
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -15,10 +14,7 @@ func (l *loader) rest(r *row, content *hcl.BodyContent, server *Server) {
 	a := content.Attributes
 	remote := &Rest{Auth: Auth{Kind: AuthNone}}
 	r.Rest = remote
-	r.ReadOnly = true
-	if !l.boolean(a["read_only"], true) {
-		l.refuse(a["read_only"], "Writes not available", `Mounts with backend = "rest" are read-only: writes to a remote catalog are not available. Leave read_only out, or set it to true.`)
-	}
+	r.ReadOnly = l.boolean(a["read_only"], true)
 	remote.URL = l.endpoint(a["catalog_url"], l.needed(r.block, a["catalog_url"], "catalog_url",
 		`Say where the remote catalog is: catalog_url = "https://catalog.example.com/api/catalog", the address that its own clients use as uri, without /v1.`))
 	if path, ok := strings.CutSuffix(strings.TrimRight(remote.URL, "/"), "/v1"); ok {
@@ -26,11 +22,30 @@ func (l *loader) rest(r *row, content *hcl.BodyContent, server *Server) {
 		remote.URL = path
 	}
 	remote.Warehouse = l.text(a["warehouse"], "")
+	l.once(content, "quirks")
+	l.once(content, "cache")
 	l.auth(r, content)
+	l.dialect(remote, content)
+	l.trust(r, content)
+	remote.Cache = l.cache(l.one(content, "cache"))
 	remote.Connect = l.timeouts(r, content, server, 10*time.Second, true)
 	remote.MaxResponse = l.limits(r, content, 64, true)
-	if remote.Auth.Kind != AuthNone && clearText(remote.URL) {
-		l.warn(a["catalog_url"], "Credentials in clear text", "The mount authenticates over http, so everybody on the way can read its credentials. Use https if the remote has it.")
+	l.clear(remote, a["catalog_url"])
+}
+
+// clear warns of a login that others can read or use on the way.
+func (l *loader) clear(remote *Rest, url *hcl.Attribute) {
+	if !clearText(remote.URL) {
+		return
+	}
+	switch remote.Auth.Kind {
+	case AuthNone:
+	case AuthPassthrough, AuthExchange:
+		l.warn(url, "Credentials in clear text", "The callers' tokens go over http, so everybody on the way can read and use them. Use https if the remote has it.")
+	case AuthSigV4:
+		l.warn(url, "Credentials in clear text", "Requests are signed and sent over http: the keys do not travel, but everybody on the way can read the answers, storage credentials among them. Use https if the remote has it.")
+	default:
+		l.warn(url, "Credentials in clear text", "The mount authenticates over http, so everybody on the way can read its credentials. Use https if the remote has it.")
 	}
 }
 
@@ -67,56 +82,4 @@ func clearText(s string) bool {
 	}
 	ip := net.ParseIP(u.Hostname())
 	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
-}
-
-// auth reads how to log in: a block, or token_env, which is short for one.
-func (l *loader) auth(r *row, content *hcl.BodyContent) {
-	blocks := content.Blocks.OfType("auth")
-	short := content.Attributes["token_env"]
-	for i := 1; i < len(blocks); i++ {
-		l.problem(blocks[i].DefRange, "Duplicate block", fmt.Sprintf("A mount logs in one way, and there is an auth block already at %s. Leave one out.", place(blocks[0].DefRange)))
-	}
-	if short != nil && len(blocks) > 0 {
-		l.problem(short.NameRange, "Two ways to log in", fmt.Sprintf(`token_env is short for auth "bearer", and there is an auth block at %s. Leave one out.`, place(blocks[0].DefRange)))
-	}
-	if short != nil {
-		r.Rest.Auth = Auth{Kind: AuthBearer, TokenEnv: l.secretEnv(short)}
-	}
-	for _, block := range blocks {
-		r.Rest.Auth = l.authBlock(block)
-	}
-}
-
-func (l *loader) authBlock(block *hcl.Block) Auth {
-	auth := Auth{Kind: block.Labels[0]}
-	switch auth.Kind {
-	case AuthNone:
-		l.content(block.Body, shape{})
-	case AuthBearer:
-		a := l.content(block.Body, shape{attrs: []string{"token_env", "token_file"}}).Attributes
-		env, file := a["token_env"], a["token_file"]
-		switch {
-		case env == nil && file == nil:
-			l.missing(block, "token", `Say where the token is: token_env = "NAME" of an environment variable, or token_file = "path".`)
-		case env != nil && file != nil:
-			l.problem(file.NameRange, "Two tokens", "The token comes from token_env or from token_file, not from both. Leave one out.")
-		}
-		auth.TokenEnv, auth.TokenFile = l.secretEnv(env), l.secretFile(file)
-	case AuthOAuth2:
-		a := l.content(block.Body, shape{attrs: []string{"token_url", "client_id", "client_secret_env", "scope"}}).Attributes
-		auth.TokenURL = l.endpoint(a["token_url"], l.text(a["token_url"], ""))
-		auth.ClientID = l.needed(block, a["client_id"], "client_id", "Say who asks for a token: client_id = \"…\".")
-		if a["client_secret_env"] == nil {
-			l.missing(block, "client_secret_env", "Name the environment variable that holds the client's secret: client_secret_env = \"…\".")
-		}
-		auth.ClientSecretEnv = l.secretEnv(a["client_secret_env"])
-		auth.Scope = l.text(a["scope"], "")
-	default:
-		advice := `Known kinds: "none", "bearer", "oauth2".`
-		if near := nearest(auth.Kind, AuthKinds()); near != "" {
-			advice = fmt.Sprintf("Did you mean %q?", near)
-		}
-		l.problem(block.LabelRanges[0], "Unknown kind of auth", "There is no auth of this kind. "+advice)
-	}
-	return auth
 }

@@ -18,19 +18,20 @@ const (
 	DefaultListen         = "127.0.0.1:8181"
 	DefaultRequestTimeout = 30 * time.Second
 	DefaultMaxBody        = 64 << 20
+	DefaultMaxMemory      = 1 << 30
 	DefaultShutdownGrace  = 20 * time.Second
 )
 
 // minSecret is the shortest secret that page tokens are sealed with, in bytes.
 const minSecret = 16
 
-var serverShape = shape{attrs: []string{"name", "listen", "secret_env", "request_timeout", "max_body", "shutdown_grace"}}
+var serverShape = shape{attrs: []string{"name", "listen", "secret_env", "request_timeout", "max_body", "max_memory", "shutdown_grace"}}
 
 // server reads the server block; nil means defaults.
 func (l *loader) server(block *hcl.Block) Server {
 	s := Server{
 		Name: DefaultName, Listen: Address{Network: "tcp", Address: DefaultListen},
-		RequestTimeout: DefaultRequestTimeout, MaxBody: DefaultMaxBody, ShutdownGrace: DefaultShutdownGrace,
+		RequestTimeout: DefaultRequestTimeout, MaxBody: DefaultMaxBody, MaxMemory: DefaultMaxMemory, ShutdownGrace: DefaultShutdownGrace,
 	}
 	if block == nil {
 		return s
@@ -52,6 +53,7 @@ func (l *loader) server(block *hcl.Block) Server {
 	}
 	s.RequestTimeout = l.duration(a["request_timeout"], s.RequestTimeout, time.Second, 10*time.Minute)
 	s.MaxBody = l.size(a["max_body"], s.MaxBody, 64<<10, 1<<30)
+	s.MaxMemory = l.size(a["max_memory"], s.MaxMemory, 16<<20, 1<<40)
 	s.ShutdownGrace = l.duration(a["shutdown_grace"], s.ShutdownGrace, 0, 10*time.Minute)
 	return s
 }

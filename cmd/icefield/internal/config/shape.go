@@ -65,11 +65,26 @@ func labelled(d *hcl.Diagnostic) *hcl.Diagnostic {
 	case "Missing name for mount":
 		out.Detail = `Write the name of the mount after the word: mount "NAME" { … }.`
 	case "Missing kind for auth":
-		out.Detail = `Write the kind of auth after the word: auth "none", auth "bearer" or auth "oauth2".`
+		out.Detail = "Write the kind of auth after the word: " + orList("auth ", AuthKinds()) + "."
 	case "Extraneous label for mount", "Extraneous label for auth":
 		out.Detail = "One name stands after the word. Leave out the others."
 	}
 	return &out
+}
+
+// orList is names in a sentence: "a", "b" or "c", each after a word.
+func orList(word string, names []string) string {
+	var b strings.Builder
+	for i, name := range names {
+		switch {
+		case i > 0 && i == len(names)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s%q", word, name)
+	}
+	return b.String()
 }
 
 // hint is what to do about an unknown name.
@@ -95,6 +110,9 @@ func (l *loader) hint(summary, name string, s shape) string {
 	if near := nearest(name, append(slices.Clone(s.attrs), blocks...)); near != "" {
 		l.meant[near] = true
 		return fmt.Sprintf("Did you mean %q?", near)
+	}
+	if len(s.attrs)+len(blocks) == 0 {
+		return "This block holds nothing."
 	}
 	known := slices.Clone(s.attrs)
 	for _, b := range blocks {

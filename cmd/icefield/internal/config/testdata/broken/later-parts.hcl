@@ -13,8 +13,7 @@ mount "partner" {
   backend     = "rest"
   owner       = "acme"
   catalog_url = "https://catalog.partner.example/api/catalog"
-  profile     = "polaris"
-  cache {
-    ttl = "0s"
+  vending "aws" {
+    duration = "1h"
   }
 }

@@ -4,6 +4,7 @@ server {
   secret_env      = "LONG"
   request_timeout = "1m"
   max_body        = "128MiB"
+  max_memory      = "2GiB"
   shutdown_grace  = "5s"
 }
 
@@ -76,4 +77,75 @@ mount "short" {
   catalog_url = "http://catalog.partner.example"
   owner       = "acme"
   token_env   = "LONG"
+}
+
+mount "writable" {
+  backend             = "rest"
+  catalog_url         = "https://writable.partner.example"
+  owner               = "acme"
+  read_only           = false
+  profile             = "polaris"
+  namespace_separator = "%2E"
+  namespace_levels    = 2
+  settings_refresh    = "1m"
+  credentials         = "withhold"
+  ca_file             = "ca.pem"
+  allowed_locations   = ["s3://partner-lake/", "abfss://lake@account.dfs.core.windows.net/tables"]
+  headers = {
+    "polaris-realm" = "sales"
+  }
+  auth "exchange" {
+    token_url          = "https://idp.partner.example/token"
+    client_id          = "icefield"
+    client_secret_file = "owner.txt"
+    scope              = "all"
+    audience           = "catalog"
+    resource           = "https://catalog.partner.example"
+  }
+  quirks {
+    throttles_with_400 = true
+    no_head            = false
+  }
+  cache {
+    ttl           = "10s"
+    stale_if_down = "1h"
+    size          = "1MiB"
+    coalesce      = false
+  }
+}
+
+mount "signed" {
+  backend     = "rest"
+  catalog_url = "https://glue.eu-central-1.amazonaws.com/iceberg"
+  owner       = "acme"
+  auth "sigv4" {
+    service               = "glue"
+    region                = "eu-central-1"
+    role_arn              = "arn:aws:iam::123456789012:role/lake"
+    external_id_env       = "LONG"
+    access_key_id_env     = "LONG"
+    secret_access_key_env = "LONG"
+    session_token_env     = "LONG"
+    sts_endpoint          = "https://sts.example.com"
+  }
+}
+
+mount "named" {
+  backend     = "rest"
+  catalog_url = "https://named.partner.example"
+  owner       = "acme"
+  auth "oauth2" {
+    client_id          = "icefield"
+    client_secret_file = "owner.txt"
+    audience           = "catalog"
+    resource           = "https://catalog.partner.example"
+    basic              = true
+  }
+}
+
+mount "through" {
+  backend     = "rest"
+  catalog_url = "https://through.partner.example"
+  owner       = "acme"
+  auth "passthrough" {}
 }

@@ -1,0 +1,136 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// auth reads how to log in: a block, or token_env, which is short for one.
+func (l *loader) auth(r *row, content *hcl.BodyContent) {
+	blocks := content.Blocks.OfType("auth")
+	short := content.Attributes["token_env"]
+	for i := 1; i < len(blocks); i++ {
+		l.problem(blocks[i].DefRange, "Duplicate block", fmt.Sprintf("A mount logs in one way, and there is an auth block already at %s. Leave one out.", place(blocks[0].DefRange)))
+	}
+	if short != nil && len(blocks) > 0 {
+		l.problem(short.NameRange, "Two ways to log in", fmt.Sprintf(`token_env is short for auth "bearer", and there is an auth block at %s. Leave one out.`, place(blocks[0].DefRange)))
+	}
+	if short != nil {
+		r.Rest.Auth = Auth{Kind: AuthBearer, TokenEnv: l.secretEnv(short)}
+	}
+	for _, block := range blocks {
+		r.Rest.Auth = l.authBlock(block)
+	}
+}
+
+func (l *loader) authBlock(block *hcl.Block) Auth {
+	auth := Auth{Kind: block.Labels[0]}
+	switch auth.Kind {
+	case AuthNone, AuthPassthrough:
+		l.content(block.Body, shape{})
+	case AuthBearer:
+		a := l.content(block.Body, shape{attrs: []string{"token_env", "token_file"}}).Attributes
+		auth.TokenEnv, auth.TokenFile = l.secretOf(block, a, "token", "the token", true)
+	case AuthOAuth2:
+		a := l.content(block.Body, oauth2Shape).Attributes
+		l.tokenEndpoint(&auth, a)
+		auth.ClientID = l.needed(block, a["client_id"], "client_id", "Say who asks for a token: client_id = \"…\".")
+		auth.ClientSecretEnv, auth.ClientSecretFile = l.secretOf(block, a, "client_secret", "the client's secret", true)
+		auth.Basic = l.boolean(a["basic"], false)
+	case AuthExchange:
+		a := l.content(block.Body, exchangeShape).Attributes
+		l.needed(block, a["token_url"], "token_url", `Say where a caller's token is exchanged for one of the remote's: token_url = "https://idp.example.com/token".`)
+		l.tokenEndpoint(&auth, a)
+		auth.ClientID = l.text(a["client_id"], "")
+		auth.ClientSecretEnv, auth.ClientSecretFile = l.secretOf(block, a, "client_secret", "the client's secret", auth.ClientID != "")
+		if auth.ClientID == "" && a["client_id"] == nil && (a["client_secret_env"] != nil || a["client_secret_file"] != nil) {
+			l.missing(block, "client_id", "There is a client secret, so say whose it is: client_id = \"…\".")
+		}
+	case AuthSigV4:
+		l.sigv4(&auth, block)
+	default:
+		advice := "Known kinds: " + orList("", AuthKinds()) + "."
+		if near := nearest(auth.Kind, AuthKinds()); near != "" {
+			advice = fmt.Sprintf("Did you mean %q?", near)
+		}
+		l.problem(block.LabelRanges[0], "Unknown kind of auth", "There is no auth of this kind. "+advice)
+	}
+	return auth
+}
+
+var (
+	oauth2Shape = shape{attrs: []string{"token_url", "client_id", "client_secret_env", "client_secret_file", "scope", "audience", "resource", "basic"}}
+	// An exchange has no form of its own to choose: RFC 8693 leaves the client's
+	// login to RFC 6749, and the form is what every endpoint takes.
+	exchangeShape = shape{attrs: []string{"token_url", "client_id", "client_secret_env", "client_secret_file", "scope", "audience", "resource"}}
+	sigv4Shape    = shape{attrs: []string{"service", "region", "role_arn", "external_id_env", "access_key_id_env", "secret_access_key_env", "session_token_env", "sts_endpoint"}}
+)
+
+// tokenEndpoint reads what is asked for and where.
+func (l *loader) tokenEndpoint(auth *Auth, a hcl.Attributes) {
+	auth.TokenURL = l.endpoint(a["token_url"], l.text(a["token_url"], ""))
+	auth.Scope, auth.Audience, auth.Resource = l.text(a["scope"], ""), l.text(a["audience"], ""), l.text(a["resource"], "")
+	if clearText(auth.TokenURL) {
+		l.warn(a["token_url"], "Credentials in clear text", "The login goes over http, so everybody on the way can read it. Use https if the token endpoint has it.")
+	}
+}
+
+// secretOf reads a secret that is named by NAME_env or by NAME_file.
+func (l *loader) secretOf(block *hcl.Block, a hcl.Attributes, name, what string, needed bool) (variable, path string) {
+	env, file := a[name+"_env"], a[name+"_file"]
+	switch {
+	case env == nil && file == nil && needed:
+		l.missing(block, name, fmt.Sprintf(`Say where %s is: %s_env = "NAME" of an environment variable, or %s_file = "path".`, what, name, name))
+	case env != nil && file != nil:
+		l.problem(file.NameRange, "Two secrets", fmt.Sprintf("%s comes from %s_env or from %s_file, not from both. Leave one out.", capital(what), name, name))
+	}
+	return l.secretEnv(env), l.secretFile(file)
+}
+
+var (
+	roleARN = regexp.MustCompile(`^arn:[a-z0-9-]+:iam::[0-9]{12}:role/[\w+=,.@/-]+$`)
+	awsName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+)
+
+// sigv4 reads how requests are signed. Without keys here they come from where
+// every AWS tool looks for them.
+func (l *loader) sigv4(auth *Auth, block *hcl.Block) {
+	a := l.content(block.Body, sigv4Shape).Attributes
+	auth.Service = l.needed(block, a["service"], "service", `Say which service requests are signed for: service = "glue", "s3tables", "execute-api" or what the remote's documentation says.`)
+	auth.Region = l.needed(block, a["region"], "region", `Say which region requests are signed for: region = "eu-central-1".`)
+	for _, name := range []string{"service", "region"} {
+		if s := l.textQuietly(a[name]); s != "" && !awsName.MatchString(s) {
+			l.refuse(a[name], "Invalid "+name, fmt.Sprintf("%s has lower-case letters, digits and dashes.", capital(name)))
+		}
+	}
+	auth.RoleARN = l.text(a["role_arn"], "")
+	if auth.RoleARN != "" && !roleARN.MatchString(auth.RoleARN) {
+		l.refuse(a["role_arn"], "Invalid role", `Write the ARN of a role: role_arn = "arn:aws:iam::123456789012:role/lake".`)
+	}
+	auth.ExternalIDEnv = l.secretEnv(a["external_id_env"])
+	auth.AccessKeyIDEnv = l.secretEnv(a["access_key_id_env"])
+	auth.SecretAccessKeyEnv = l.secretEnv(a["secret_access_key_env"])
+	auth.SessionTokenEnv = l.secretEnv(a["session_token_env"])
+	auth.STSEndpoint = l.endpoint(a["sts_endpoint"], l.text(a["sts_endpoint"], ""))
+	together := func(key, other, why string) {
+		if a[key] != nil && a[other] == nil {
+			l.problem(a[key].NameRange, "Missing "+other, why)
+		}
+	}
+	together("access_key_id_env", "secret_access_key_env", "An access key has two parts. Name the other one too: secret_access_key_env = \"…\".")
+	together("secret_access_key_env", "access_key_id_env", "An access key has two parts. Name the other one too: access_key_id_env = \"…\".")
+	together("session_token_env", "access_key_id_env", "A session token belongs to an access key. Name that too: access_key_id_env = \"…\".")
+	together("external_id_env", "role_arn", "An external id is for assuming a role. Name the role: role_arn = \"…\", or leave the id out.")
+	together("sts_endpoint", "role_arn", "The endpoint is asked for a role. Name the role: role_arn = \"…\", or leave the endpoint out.")
+}
+
+// textQuietly is text of an attribute that was read before.
+func (l *loader) textQuietly(attr *hcl.Attribute) string {
+	before := len(l.diags)
+	s := l.text(attr, "")
+	l.diags = l.diags[:before]
+	return strings.TrimSpace(s)
+}

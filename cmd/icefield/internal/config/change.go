@@ -1,0 +1,30 @@
+package config
+
+import (
+	"bytes"
+	"reflect"
+)
+
+// Equal reports whether two mounts mean the same, with everything that their
+// values came from: the certificates of ca_file, what env("…") and file("…")
+// gave. Secrets that are read when they are needed are told by their names.
+func (m Mount) Equal(other Mount) bool { return reflect.DeepEqual(m, other) }
+
+// NeedsRestart names the settings of the server that differ and that a running
+// one cannot take over, as "server.listen".
+func (s Server) NeedsRestart(next Server) []string {
+	var names []string
+	if s.Listen != next.Listen {
+		names = append(names, "server.listen")
+	}
+	if s.SecretEnv != next.SecretEnv || !bytes.Equal(s.Secret, next.Secret) {
+		names = append(names, "server.secret_env")
+	}
+	if s.RequestTimeout != next.RequestTimeout {
+		names = append(names, "server.request_timeout")
+	}
+	if s.MaxMemory != next.MaxMemory {
+		names = append(names, "server.max_memory")
+	}
+	return names
+}
