@@ -29,20 +29,29 @@ const maxDepth = 1000
 // stands twice in an object, a value of another type than the field's (the
 // message names the field), anything behind the value, and nesting over
 // maxDepth; with TooLarge: more than MaxBody bytes, as sent or decompressed.
-// Fields that v does not have are ignored. Numbers inside raw fields keep every
-// digit.
-func (x *exchange) decode(ctx context.Context, v any) error {
+// Numbers inside raw fields keep every digit. It returns the body, whose further
+// members are told by extra.
+func (x *exchange) decode(ctx context.Context, v any) ([]byte, error) {
 	data, err := x.readBody(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := checkDepth(data); err != nil {
-		return err
+		return nil, err
 	}
 	if err := json.Unmarshal(data, v, json.WithUnmarshalers(json.UnmarshalFromFunc(decodeProperties))); err != nil {
-		return decodeError(err)
+		return nil, decodeError(err)
 	}
-	return nil
+	return data, nil
+}
+
+// decodeAll is decode for a request that keeps the members it does not know.
+func (x *exchange) decodeAll(ctx context.Context, v any, into *map[string]stdjson.RawMessage, ignored ...string) error {
+	data, err := x.decode(ctx, v)
+	if err == nil {
+		*into, err = extra(data, v, ignored...)
+	}
+	return err
 }
 
 // raw reads a body that is passed on as it is: any JSON object.

@@ -63,9 +63,13 @@
 //     mounts of that catalog that can change something honour keys: the shortest.
 //   - An object that names a field twice, anything behind the JSON value, nesting
 //     over 1000 levels and null as a property's value are 400s. Null in an
-//     optional field counts as absent. Unknown fields, parameters and headers are
-//     ignored, and so is the identifier in the body of a commit whose path names
-//     the table. Missing lists of requirements or updates count as empty.
+//     optional field counts as absent. Fields that are not known here go on to a
+//     remote catalog, at most 64 of them in one object (more are a 400), and
+//     nobody else looks at them. Unknown parameters and headers are ignored, and
+//     so is the identifier in the body of a commit whose path names the table.
+//     Missing lists of requirements or updates count as empty.
+//   - A metrics report that cannot be delivered is a 204 nevertheless, since an
+//     engine can do nothing about it. One for an absent table is a 404.
 //   - A staged table's answer has no metadata-location. `config` is always there;
 //     `storage-credentials` only with something in it.
 //   - The ETag of an answer is the same with and without gzip: it identifies the

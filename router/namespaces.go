@@ -62,7 +62,7 @@ func namespaceExists(ctx context.Context, x *exchange) error {
 
 func createNamespace(ctx context.Context, x *exchange) error {
 	var req mounts.CreateNamespaceRequest
-	if err := x.decode(ctx, &req); err != nil {
+	if err := x.decodeAll(ctx, &req, &req.Extra); err != nil {
 		return err
 	}
 	if err := checkNamespace("namespace", req.Namespace); err != nil {
@@ -85,7 +85,7 @@ func updateNamespaceProperties(ctx context.Context, x *exchange) error {
 		return err
 	}
 	var req mounts.UpdateNamespacePropertiesRequest
-	if err := x.decode(ctx, &req); err != nil {
+	if err := x.decodeAll(ctx, &req, &req.Extra); err != nil {
 		return err
 	}
 	req.Namespace = ns

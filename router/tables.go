@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/pagination"
 )
@@ -46,7 +48,7 @@ func loadTable(ctx context.Context, x *exchange) error {
 		x.notModified(t.ETag)
 		return nil
 	}
-	return x.loaded(t)
+	return x.loaded(x.withAccess(id, t))
 }
 
 // notModified answers 304, which has no body.
@@ -99,7 +101,7 @@ func createTable(ctx context.Context, x *exchange) error {
 		return err
 	}
 	var req mounts.CreateTableRequest
-	if err := x.decode(ctx, &req); err != nil {
+	if err := x.decodeAll(ctx, &req, &req.Extra); err != nil {
 		return err
 	}
 	if err := checkName("name", req.Name); err != nil {
@@ -114,7 +116,7 @@ func createTable(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.loaded(t)
+	return x.loaded(x.withAccess(mounts.Identifier{Namespace: ns, Name: req.Name}, t))
 }
 
 func registerTable(ctx context.Context, x *exchange) error {
@@ -123,7 +125,7 @@ func registerTable(ctx context.Context, x *exchange) error {
 		return err
 	}
 	var req mounts.RegisterTableRequest
-	if err := x.decode(ctx, &req); err != nil {
+	if err := x.decodeAll(ctx, &req, &req.Extra); err != nil {
 		return err
 	}
 	if err := checkName("name", req.Name); err != nil {
@@ -137,7 +139,7 @@ func registerTable(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.loaded(t)
+	return x.loaded(x.withAccess(mounts.Identifier{Namespace: ns, Name: req.Name}, t))
 }
 
 func unregisterTable(ctx context.Context, x *exchange) error {
@@ -157,6 +159,7 @@ func unregisterTable(ctx context.Context, x *exchange) error {
 type change struct {
 	Requirements []json.RawMessage `json:"requirements"`
 	Updates      []json.RawMessage `json:"updates"`
+	extra        map[string]json.RawMessage
 }
 
 // check makes missing lists empty, as some clients leave them out.
@@ -179,13 +182,13 @@ func commitTable(ctx context.Context, x *exchange) error {
 		return err
 	}
 	var c change
-	if err := x.decode(ctx, &c); err != nil {
+	if err := x.decodeAll(ctx, &c, &c.extra, "identifier"); err != nil {
 		return err
 	}
 	if err := c.check(""); err != nil {
 		return err
 	}
-	t, err := ask[*mounts.Table](ctx, x, &mounts.CommitTableRequest{Table: id, Requirements: c.Requirements, Updates: c.Updates})
+	t, err := ask[*mounts.Table](ctx, x, &mounts.CommitTableRequest{Table: id, Requirements: c.Requirements, Updates: c.Updates, Extra: c.extra})
 	if err != nil {
 		return err
 	}
@@ -195,14 +198,48 @@ func commitTable(ctx context.Context, x *exchange) error {
 // maxChanges bounds the tables of one transaction.
 const maxChanges = 1000
 
-func commitTransaction(ctx context.Context, x *exchange) error {
-	var in struct {
-		Changes []struct {
-			Table *mounts.Identifier `json:"identifier"`
-			change
-		} `json:"table-changes"`
+// transaction is the body of a commit to several tables.
+type transaction struct {
+	Changes []namedChange `json:"table-changes"`
+}
+
+type namedChange struct {
+	Table *mounts.Identifier `json:"identifier"`
+	change
+}
+
+// keep finds the members that are not known, of each change and of the whole.
+func (t *transaction) keep(data []byte) (whole map[string]json.RawMessage, err error) {
+	if whole, err = extra(data, t); err != nil {
+		return nil, err
 	}
-	if err := x.decode(ctx, &in); err != nil {
+	return whole, eachMember(data, func(name string, dec *jsontext.Decoder) error {
+		if name != "table-changes" {
+			return dec.SkipValue()
+		}
+		if _, err := dec.ReadToken(); err != nil {
+			return err
+		}
+		for i := range t.Changes {
+			one, err := rawValue(dec, data)
+			if err != nil {
+				return err
+			}
+			if len(one) > 0 && one[0] == '{' {
+				if t.Changes[i].extra, err = extra(one, &t.Changes[i]); err != nil {
+					return err
+				}
+			}
+		}
+		_, err := dec.ReadToken()
+		return err
+	})
+}
+
+func commitTransaction(ctx context.Context, x *exchange) error {
+	var in transaction
+	data, err := x.decode(ctx, &in)
+	if err != nil {
 		return err
 	}
 	switch n := len(in.Changes); {
@@ -211,7 +248,11 @@ func commitTransaction(ctx context.Context, x *exchange) error {
 	case n > maxChanges:
 		return badField("table-changes", fmt.Sprintf("has more than %d entries", maxChanges))
 	}
-	req := &mounts.CommitTransactionRequest{Changes: make([]mounts.CommitTableRequest, len(in.Changes))}
+	whole, err := in.keep(data)
+	if err != nil {
+		return err
+	}
+	req := &mounts.CommitTransactionRequest{Changes: make([]mounts.CommitTableRequest, len(in.Changes)), Extra: whole}
 	for i := range in.Changes {
 		c, field := &in.Changes[i], fmt.Sprintf("table-changes[%d].", i)
 		if c.Table == nil {
@@ -223,14 +264,14 @@ func commitTransaction(ctx context.Context, x *exchange) error {
 		if err := c.check(field); err != nil {
 			return err
 		}
-		req.Changes[i] = mounts.CommitTableRequest{Table: *c.Table, Requirements: c.Requirements, Updates: c.Updates}
+		req.Changes[i] = mounts.CommitTableRequest{Table: *c.Table, Requirements: c.Requirements, Updates: c.Updates, Extra: c.extra}
 	}
 	return do(ctx, x, req)
 }
 
 func renameTable(ctx context.Context, x *exchange) error {
 	var req mounts.RenameTableRequest
-	if err := x.decode(ctx, &req); err != nil {
+	if err := x.decodeAll(ctx, &req, &req.Extra); err != nil {
 		return err
 	}
 	if err := checkRename(req.Source, req.Destination); err != nil {
@@ -267,5 +308,22 @@ func reportMetrics(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return do(ctx, x, &mounts.ReportMetricsRequest{Table: id, Body: report})
+	_, err = x.send(ctx, &mounts.ReportMetricsRequest{Table: id, Body: report})
+	if err != nil && !lostReport(err) {
+		return err
+	}
+	x.done()
+	return nil
+}
+
+// lostReport tells a report that did not get to the catalog behind from one that
+// is wrong. Nothing depends on it, and an engine could do nothing about it but
+// fill its log: the request counters of the mount show what was lost.
+func lostReport(err error) bool {
+	for _, kind := range [...]mounts.Kind{mounts.Unavailable, mounts.Timeout, mounts.BadGateway, mounts.RateLimited} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
 }

@@ -73,7 +73,7 @@ func createView(ctx context.Context, x *exchange) error {
 		return err
 	}
 	var req mounts.CreateViewRequest
-	if err := x.decode(ctx, &req); err != nil {
+	if err := x.decodeAll(ctx, &req, &req.Extra); err != nil {
 		return err
 	}
 	if err := checkName("name", req.Name); err != nil {
@@ -99,7 +99,7 @@ func registerView(ctx context.Context, x *exchange) error {
 		return err
 	}
 	var req mounts.RegisterViewRequest
-	if err := x.decode(ctx, &req); err != nil {
+	if err := x.decodeAll(ctx, &req, &req.Extra); err != nil {
 		return err
 	}
 	if err := checkName("name", req.Name); err != nil {
@@ -122,13 +122,13 @@ func replaceView(ctx context.Context, x *exchange) error {
 		return err
 	}
 	var c change
-	if err := x.decode(ctx, &c); err != nil {
+	if err := x.decodeAll(ctx, &c, &c.extra, "identifier"); err != nil {
 		return err
 	}
 	if err := c.check(""); err != nil {
 		return err
 	}
-	v, err := ask[*mounts.View](ctx, x, &mounts.ReplaceViewRequest{View: id, Requirements: c.Requirements, Updates: c.Updates})
+	v, err := ask[*mounts.View](ctx, x, &mounts.ReplaceViewRequest{View: id, Requirements: c.Requirements, Updates: c.Updates, Extra: c.extra})
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func replaceView(ctx context.Context, x *exchange) error {
 
 func renameView(ctx context.Context, x *exchange) error {
 	var req mounts.RenameViewRequest
-	if err := x.decode(ctx, &req); err != nil {
+	if err := x.decodeAll(ctx, &req, &req.Extra); err != nil {
 		return err
 	}
 	if err := checkRename(req.Source, req.Destination); err != nil {
