@@ -93,6 +93,11 @@ func NewKeyring(secret []byte, material map[string][]byte) (*Keyring, error) {
 // source is a position like any other. It fails when the keyring has no key for
 // pos.Source or the token would be longer than MaxToken.
 func (k *Keyring) Seal(listing Listing, pos Position) (string, error) {
+	return k.SealUpTo(MaxToken, listing, pos)
+}
+
+// SealUpTo is Seal for what does not travel in a URL and may get longer.
+func (k *Keyring) SealUpTo(longest int, listing Listing, pos Position) (string, error) {
 	key, ok := k.bySource[pos.Source]
 	if !ok {
 		return "", fmt.Errorf("no page token key for source %q", pos.Source)
@@ -108,8 +113,8 @@ func (k *Keyring) Seal(listing Listing, pos Position) (string, error) {
 	out = append(out, nonce...)
 	out = key.aead.Seal(out, nonce, plain, listing.bytes())
 	token := base64.RawURLEncoding.EncodeToString(out)
-	if len(token) > MaxToken {
-		return "", fmt.Errorf("a page token of %d bytes is over the limit of %d", len(token), MaxToken)
+	if len(token) > longest {
+		return "", fmt.Errorf("a page token of %d bytes is over the limit of %d", len(token), longest)
 	}
 	return token, nil
 }
@@ -118,7 +123,12 @@ func (k *Keyring) Seal(listing Listing, pos Position) (string, error) {
 // for this very listing: the caller starts the listing again, since a repeated
 // row is visible to a client and a skipped one is not.
 func (k *Keyring) Open(listing Listing, token string) (Position, bool) {
-	if token == "" || len(token) > MaxToken {
+	return k.OpenUpTo(MaxToken, listing, token)
+}
+
+// OpenUpTo is Open for what SealUpTo made.
+func (k *Keyring) OpenUpTo(longest int, listing Listing, token string) (Position, bool) {
+	if token == "" || len(token) > longest {
 		return Position{}, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)

@@ -131,3 +131,25 @@ func FuzzOpenNeverPanicsAndAcceptsOnlyOwnTokens(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatDoesNotTravelInAURLMayGetLonger(t *testing.T) {
+	ring, err := NewKeyring([]byte("a secret"), map[string][]byte{"prod": nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := Listing{Scope: "prod", Kind: "plan-task", Parent: []string{"a", "t"}}
+	long := Position{Source: "prod", Cursor: strings.Repeat("x", MaxToken)}
+	if _, err := ring.Seal(at, long); err == nil {
+		t.Error("sealed more than fits into a URL")
+	}
+	token, err := ring.SealUpTo(4*MaxToken, at, long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := ring.OpenUpTo(4*MaxToken, at, token); !ok || got != long {
+		t.Errorf("opened %v, %v", ok, len(got.Cursor))
+	}
+	if _, ok := ring.Open(at, token); ok {
+		t.Error("opened more than fits into a URL")
+	}
+}
