@@ -71,8 +71,6 @@ const (
 	// StackErrors have a stack trace beside the spec's fields, and more of their
 	// own around them.
 	StackErrors
-	// TextCodeErrors give the code as text.
-	TextCodeErrors
 	// HTMLErrors are web pages.
 	HTMLErrors
 	// NoErrors are statuses without a body.
@@ -130,8 +128,6 @@ func restyle(a answer, style ErrorStyle) answer {
 		whole := spec(e.Type, stack)
 		whole["requestId"], whole["errorDetails"] = "4711", []any{map[string]any{"@type": "x"}}
 		body = whole
-	case TextCodeErrors:
-		body = spec(e.Type, map[string]any{"code": "ICEBERG_" + e.Type})
 	case HTMLErrors:
 		return answer{status: a.status, header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, body: []byte(loginPage)}
 	case NoErrors:

@@ -29,7 +29,7 @@ func (s *Server) config(r *http.Request, query string, q Quirks) answer {
 	if overrides == nil {
 		overrides = map[string]string{}
 	}
-	for name, value := range map[string]string{"prefix": q.Prefix, "namespace-separator": q.Separator, "uri": q.URI} {
+	for name, value := range map[string]string{"prefix": q.Prefix, "namespace-separator": q.Separator, "uri": strings.ReplaceAll(q.URI, "{url}", s.URL)} {
 		if value != "" {
 			overrides[name] = value
 		}

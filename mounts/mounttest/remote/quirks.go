@@ -14,7 +14,7 @@ type Quirks struct {
 	// Separator is the `namespace-separator` override, as advertised ("%2E").
 	// Empty: none is advertised and %1F is used.
 	Separator string
-	// URI is the `uri` override.
+	// URI is the `uri` override; "{url}" in it is the catalog's own base URL.
 	URI string
 	// DefaultURI is a `uri` among the defaults, which no client may follow.
 	DefaultURI string
