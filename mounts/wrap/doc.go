@@ -5,7 +5,11 @@
 // Each decorator is one function around a mounts.Backend in one small file, and
 // Stack is the one place of their order:
 //
-//	observe -> prefix -> read only -> retry (reads) -> breaker -> limit -> timeout -> contract -> backend
+//	observe -> prefix -> read only -> cache (reads) -> retry (reads) -> breaker -> limit -> timeout -> contract -> backend
+//
+// The cache holds answers and lets identical reads share one call; it stands
+// outside the breaker, so that it can answer while the mount is down, and inside
+// the prefix, so that both ways into a mount share what is held.
 //
 // Retry stands outside the breaker, so that each attempt asks it. The timeout
 // counts one attempt; the caller's own deadline counts the whole.

@@ -10,10 +10,11 @@ import (
 
 // gauges shows the state that mounts have at the moment of a scrape.
 type gauges struct {
-	up, breaker, inFlight, probe, jobs, purged *prometheus.Desc
+	up, breaker, inFlight, probe, jobs, purged, held, budget, room *prometheus.Desc
 
 	mu     sync.Mutex
 	mounts map[string]*Mounted
+	memory *mounts.Memory
 }
 
 func newGauges() *gauges {
@@ -28,6 +29,9 @@ func newGauges() *gauges {
 		jobs: prometheus.NewDesc("icefield_mount_jobs",
 			"Background jobs of the mount by state (waiting, running, failed), of all replicas, counted about once a minute.", []string{"mount", "state"}, nil),
 		purged: desc("icefield_mount_job_files_deleted_total", "Files that background jobs deleted in this process."),
+		held:   desc("icefield_mount_cache_bytes", "Bytes that the mount's cache holds; absent for a mount without one."),
+		budget: prometheus.NewDesc("icefield_memory_budget_bytes", "Most that answers under way may hold (server.max_memory), over all mounts.", nil, nil),
+		room:   prometheus.NewDesc("icefield_memory_held_bytes", "Bytes that answers under way hold, over all mounts.", nil, nil),
 		mounts: map[string]*Mounted{},
 	}
 }
@@ -48,9 +52,19 @@ func (g *gauges) remove(name string, m *Mounted) {
 	}
 }
 
+// ShowMemory shows the budget that answers under way have, from now on.
+func (m *Metrics) ShowMemory(budget *mounts.Memory) {
+	if m == nil {
+		return
+	}
+	m.gauges.mu.Lock()
+	defer m.gauges.mu.Unlock()
+	m.gauges.memory = budget
+}
+
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.up, g.breaker, g.inFlight, g.probe, g.jobs, g.purged} {
+	for _, d := range []*prometheus.Desc{g.up, g.breaker, g.inFlight, g.probe, g.jobs, g.purged, g.held, g.budget, g.room} {
 		ch <- d
 	}
 }
@@ -59,6 +73,10 @@ func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
 func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.memory != nil {
+		ch <- prometheus.MustNewConstMetric(g.budget, prometheus.GaugeValue, float64(g.memory.Max()))
+		ch <- prometheus.MustNewConstMetric(g.room, prometheus.GaugeValue, float64(g.memory.Held()))
+	}
 	for name, m := range g.mounts {
 		status := m.Status()
 		send := func(d *prometheus.Desc, value float64) {
@@ -72,6 +90,9 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 			up = 1
 		}
 		send(g.up, up)
+		if m.cache != nil {
+			send(g.held, float64(m.cache.bytes()))
+		}
 		if status.Jobs == nil {
 			continue
 		}

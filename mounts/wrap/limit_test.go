@@ -43,7 +43,7 @@ func TestCallsThatNobodyWaitsForStillCountAgainstTheLimit(t *testing.T) {
 		owner := newCalls()
 		l := &limiter{max: 2, owner: owner, refused: func() {}}
 		s := deaf(time.Minute)
-		b := wrapped(wrapped(s, timeout(second, owner)), l.intercept)
+		b := wrapped(wrapped(s, timeout(second, owner, false)), l.intercept)
 		for range 2 {
 			is(t, ask(b, load), mounts.Timeout)
 		}

@@ -21,6 +21,8 @@ type Metrics struct {
 	retries  *prometheus.CounterVec
 	refusals *prometheus.CounterVec
 	reports  *prometheus.CounterVec
+	cached   *prometheus.CounterVec
+	joined   *prometheus.CounterVec
 	gauges   *gauges
 }
 
@@ -59,10 +61,18 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "icefield_mount_metrics_reports_total",
 			Help: "Metrics reports of engines that a mount accepted, by type (scan, commit, other).",
 		}, []string{"mount", "type"}),
+		cached: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "icefield_mount_cache_reads_total",
+			Help: "Reads that the mount's cache had to do with, by result: hit (within the ttl), revalidated (the backend confirmed what is held), miss (the backend gave the answer), stale (the backend could not be reached).",
+		}, []string{"mount", "result"}),
+		joined: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "icefield_mount_coalesced_reads_total",
+			Help: "Reads that shared a call of the mount's backend which another one brought about.",
+		}, []string{"mount"}),
 		gauges: newGauges(),
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.remote, m.duration, m.retries, m.refusals, m.reports, m.gauges)
+		reg.MustRegister(m.requests, m.remote, m.duration, m.retries, m.refusals, m.reports, m.cached, m.joined, m.gauges)
 	}
 	return m
 }
@@ -157,4 +167,15 @@ func (m *mountMetrics) retry() func() {
 		return func() {}
 	}
 	return m.all.retries.WithLabelValues(m.name).Inc
+}
+
+// cache returns the functions that count what the mount's cache does.
+func (m *mountMetrics) cache() cacheCounts {
+	nothing := func() {}
+	if m.all == nil {
+		return cacheCounts{hit: nothing, miss: nothing, confirmed: nothing, stale: nothing, joined: nothing}
+	}
+	result := func(name string) func() { return m.all.cached.WithLabelValues(m.name, name).Inc }
+	return cacheCounts{hit: result("hit"), miss: result("miss"), confirmed: result("revalidated"), stale: result("stale"),
+		joined: m.all.joined.WithLabelValues(m.name).Inc}
 }

@@ -25,7 +25,10 @@ type Options struct {
 	ReadOnly bool
 	// Timeout is the time for one attempt at an operation; 0 means 10s.
 	Timeout time.Duration
-	Breaker BreakerOptions
+	// HeedsContext tells that the backend's reads return soon after their context
+	// has ended, so that no read needs a goroutine that can be left behind.
+	HeedsContext bool
+	Breaker      BreakerOptions
 	// InFlight is the most calls that the backend works on at once; 0 means
 	// 1024.
 	InFlight int
@@ -39,21 +42,30 @@ type Options struct {
 }
 
 // CacheOptions say what is kept of the answers to reads. Metadata is kept,
-// storage credentials never are.
+// storage credentials never are. What a caller was once answered it may be
+// answered again for as long as TTL and StaleIfDown say, even if its rights at
+// the backend end meanwhile.
 type CacheOptions struct {
 	// Size bounds what is kept, in bytes; 0 keeps nothing.
 	Size int64
 	// TTL is how long an answer is used without asking the backend again; 0 asks
-	// each time, with the tag of the answer that is held.
+	// each time, with the tag of the answer that is held. It holds for all reads of
+	// the catalog: loads of tables, views and namespaces, listings and existence.
+	// A change made through this mount counts at once; one made elsewhere is seen
+	// after TTL.
 	TTL time.Duration
-	// StaleIfDown is how old an answer may be that is used while the backend
-	// cannot be reached; 0 uses none.
+	// StaleIfDown is how long ago an answer may have been confirmed that is used
+	// while the backend cannot be reached; 0 uses none.
 	StaleIfDown time.Duration
 	// Coalesce lets identical reads share one call of the backend.
 	Coalesce bool
 	// PerCaller keeps and shares for one caller only, told by the token: the
 	// backend answers different callers differently.
 	PerCaller bool
+	// IgnoreDelegation tells that the backend hands out no access to storage, so
+	// that a load that asks for it is as good as one that does not. Otherwise those
+	// are neither kept nor shared.
+	IgnoreDelegation bool
 }
 
 func (o Options) withDefaults() Options {

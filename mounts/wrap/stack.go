@@ -27,10 +27,14 @@ func Stack(backend mounts.Backend, opt Options) *Mounted {
 
 	// From the inside out.
 	core := Contract(owned{backend, m})
-	core = mounts.Around(core, timeout(opt.Timeout, m.calls))
+	core = mounts.Around(core, timeout(opt.Timeout, m.calls, opt.HeedsContext))
 	core = mounts.Around(core, m.limiter.intercept)
 	core = mounts.Around(core, m.breaker.intercept)
 	core = mounts.Around(core, m.retrier.intercept)
+	if opt.Cache.on() {
+		m.cache = newCache(opt.Cache, m.calls, opt.Timeout+grace, metrics.cache())
+		core = mounts.Around(core, m.cache.intercept)
+	}
 	if opt.ReadOnly {
 		core = readOnly(core, metrics.refusal("read_only"))
 	}
@@ -58,6 +62,7 @@ type Mounted struct {
 	breaker    *breaker
 	retrier    *retrier
 	prober     *prober
+	cache      *cache // nil for none
 
 	mu     sync.Mutex // of stop and closed
 	stop   context.CancelFunc

@@ -46,6 +46,21 @@ func TestSuiteOverTheStackInItsOwnNamesWithSealedTokens(t *testing.T) {
 	}})
 }
 
+// Whatever is kept for however long: this server's own changes are seen at once.
+func TestSuiteOverAStackThatKeepsEverythingForAnHour(t *testing.T) {
+	mounttest.Run(t, mounttest.Config{Under: prod, Open: func(t testing.TB) mounts.Backend {
+		return stacked(t, memory.New(memory.Options{Files: map[string]json.RawMessage{}}),
+			Options{HeedsContext: true, Cache: CacheOptions{Size: 64 << 20, TTL: time.Hour, StaleIfDown: time.Hour, Coalesce: true}}).Tree
+	}})
+}
+
+func TestSuiteOverAStackThatRevalidates(t *testing.T) {
+	mounttest.Run(t, mounttest.Config{Open: func(t testing.TB) mounts.Backend {
+		return stacked(t, memory.New(memory.Options{Files: map[string]json.RawMessage{}}),
+			Options{Cache: CacheOptions{Size: 64 << 10, Coalesce: true}}).View
+	}})
+}
+
 func TestSuiteOverAReadOnlyStack(t *testing.T) {
 	mounttest.Run(t, mounttest.Config{Seed: func(t testing.TB) (backend, writer mounts.Backend) {
 		catalog := memory.New(memory.Options{})

@@ -19,7 +19,10 @@ const grace = 100 * time.Millisecond
 // A read ends with its caller. A write that was handed over does not: its
 // caller may stop waiting, but only limit ends it, since a commit that is cut
 // off half-way leaves an outcome that nobody knows.
-func timeout(limit time.Duration, owner *calls) mounts.Interceptor {
+//
+// heeds: reads are made in the caller's own goroutine, since the backend is known
+// to return when their context ends.
+func timeout(limit time.Duration, owner *calls, heeds bool) mounts.Interceptor {
 	return func(ctx context.Context, req mounts.Request, next mounts.Handler) (mounts.Response, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, &mounts.Error{Kind: mounts.Timeout, Err: fmt.Errorf("%w: %w", errNotSent, err)}
@@ -29,10 +32,17 @@ func timeout(limit time.Duration, owner *calls) mounts.Interceptor {
 			parent = context.WithoutCancel(ctx)
 		}
 		work, cancel := context.WithTimeout(parent, limit)
+		if heeds && !write {
+			defer cancel()
+			if !owner.begin() {
+				return nil, closing()
+			}
+			defer owner.end()
+			return next(work, req)
+		}
 		running := spawn(owner, cancel, func() (mounts.Response, error) { return next(work, req) })
 		if running == nil {
-			return nil, &mounts.Error{Kind: mounts.Unavailable, RetryAfter: time.Second, Err: errNotSent,
-				Msg: "being closed; nothing was sent, try again"}
+			return nil, closing()
 		}
 		cause := running.wait(ctx, work, write)
 		if cause == nil || !running.leave(owner) {

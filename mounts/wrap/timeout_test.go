@@ -33,7 +33,7 @@ func TestABackendThatIgnoresItsDeadlineDoesNotHoldItsCaller(t *testing.T) {
 	for _, req := range []mounts.Request{load, drop, commit} {
 		synctest.Test(t, func(t *testing.T) {
 			owner := newCalls()
-			b := wrapped(deaf(time.Minute), timeout(10*second, owner))
+			b := wrapped(deaf(time.Minute), timeout(10*second, owner, false))
 			start := time.Now()
 			e := is(t, ask(b, req), mounts.Timeout)
 			if took := time.Since(start); took != 10*second+grace {
@@ -62,7 +62,7 @@ func TestWhatTheBackendSaysAtItsDeadlineIsKept(t *testing.T) {
 		{Kind: mounts.BadGateway, OutcomeUnknown: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			b := wrapped(Contract(heeding(func(error) error { return own })), timeout(second, newCalls()))
+			b := wrapped(Contract(heeding(func(error) error { return own })), timeout(second, newCalls(), false))
 			if err := ask(b, commit); err != error(own) {
 				t.Errorf("got %v, want %v", err, own)
 			}
@@ -73,7 +73,7 @@ func TestWhatTheBackendSaysAtItsDeadlineIsKept(t *testing.T) {
 func TestABareDeadlineErrorOfASentWriteIsAnUnknownOutcome(t *testing.T) {
 	for _, req := range []mounts.Request{load, drop, commit} {
 		synctest.Test(t, func(t *testing.T) {
-			b := wrapped(Contract(heeding(func(err error) error { return fmt.Errorf("post: %w", err) })), timeout(second, newCalls()))
+			b := wrapped(Contract(heeding(func(err error) error { return fmt.Errorf("post: %w", err) })), timeout(second, newCalls(), false))
 			if e := is(t, ask(b, req), mounts.Timeout); e.OutcomeUnknown != changes(req) {
 				t.Errorf("%s: %+v", req.Op(), e)
 			}
@@ -95,7 +95,7 @@ func TestAClientThatLeavesStopsAReadButNotAWrite(t *testing.T) {
 					return nil, err
 				}
 				return right(ctx, req)
-			}), timeout(10*second, newCalls()))
+			}), timeout(10*second, newCalls(), false))
 			ctx, leave := context.WithCancel(context.Background())
 			time.AfterFunc(second, leave)
 			start := time.Now()
@@ -124,7 +124,7 @@ func TestTheCallersDeadlineEndsTheWaitForAWriteNotTheWrite(t *testing.T) {
 			time.Sleep(5 * second)
 			committed = ctx.Err() == nil
 			return right(ctx, req)
-		}), timeout(10*second, owner))
+		}), timeout(10*second, owner, false))
 		ctx, cancel := context.WithTimeout(context.Background(), second)
 		defer cancel()
 		_, err := mounts.Invoke(ctx, b, commit)
@@ -140,7 +140,7 @@ func TestTheCallersDeadlineEndsTheWaitForAWriteNotTheWrite(t *testing.T) {
 
 func TestACallerWhoHasLeftSendsNothing(t *testing.T) {
 	s := answering()
-	b := wrapped(s, timeout(second, newCalls()))
+	b := wrapped(s, timeout(second, newCalls(), false))
 	ctx, leave := context.WithCancel(context.Background())
 	leave()
 	_, err := mounts.Invoke(ctx, b, commit)
@@ -151,7 +151,7 @@ func TestACallerWhoHasLeftSendsNothing(t *testing.T) {
 
 func TestNothingIsSentAfterClose(t *testing.T) {
 	s, owner := answering(), newCalls()
-	b := wrapped(s, timeout(second, owner))
+	b := wrapped(s, timeout(second, owner, false))
 	if err := ask(b, load); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestNothingIsSentAfterClose(t *testing.T) {
 func TestCloseGivesUpOnACallThatNeverEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		owner := newCalls()
-		b := wrapped(deaf(time.Hour), timeout(second, owner))
+		b := wrapped(deaf(time.Hour), timeout(second, owner, false))
 		is(t, ask(b, load), mounts.Timeout)
 		if left := owner.close(10 * second); left != 1 {
 			t.Errorf("%d calls left", left)
