@@ -11,6 +11,9 @@ type Caller struct {
 	// Via holds the instances of this product that the call came through,
 	// outermost first, without this one: how a loop of mounts is noticed.
 	Via []string
+	// Instance is this server's own name in that list, which can change when its
+	// configuration does; empty for the server's own background calls.
+	Instance string
 	// TraceParent is the W3C trace context header, as received.
 	TraceParent string
 	// Once is set if the client sent an Idempotency-Key with a change.

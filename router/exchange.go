@@ -64,7 +64,7 @@ func (s *server) operation(op capabilities.Op, handle handler) http.Handler {
 		}
 		ctx = mounts.WithCaller(ctx, mounts.Caller{
 			Principal: "anonymous", RequestID: call.RequestID, Via: call.Via, TraceParent: call.TraceParent,
-			Token: token, Scope: &call.Scope,
+			Instance: s.InstanceID, Token: token, Scope: &call.Scope,
 		})
 		ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 		defer cancel()

@@ -208,8 +208,12 @@ func (k *client) setHeader(ctx context.Context, h http.Header, c call) {
 		h.Set("Traceparent", caller.TraceParent)
 	}
 	via := caller.Via
-	if k.instance != "" {
-		via = append(via[:len(via):len(via)], k.instance)
+	instance := k.instance
+	if caller.Instance != "" {
+		instance = caller.Instance // newer than the mount, if the configuration has changed since
+	}
+	if instance != "" {
+		via = append(via[:len(via):len(via)], instance)
 	}
 	if list := strings.Join(via, ", "); list != "" && headerValue(list) {
 		h.Set("X-Icefield-Via", list)
