@@ -151,7 +151,7 @@ func TestConfigNeverListsNoEndpoints(t *testing.T) {
 func TestMetricsCountByOperationStatusAndCatalog(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	c := withMounts(t)
-	c.Registerer, c.Gatherer = registry, registry
+	c.Metrics, c.Gatherer = NewMetrics(registry), registry
 	w := serve(t, c)
 	w.do("GET", "/v1/namespaces/a/tables/t", "")
 	w.do("GET", "/v1/partner/namespaces/a/tables/t", "")

@@ -1,7 +1,6 @@
 package router
 
 import (
-	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,34 +8,31 @@ import (
 	"github.com/icefield/icefield/router/middleware"
 )
 
-// metrics counts what clients asked for and how long it took.
-type metrics struct{ duration *prometheus.HistogramVec }
+// Metrics counts what clients asked for and how long it took. One serves any
+// number of handlers, as those of a server whose mount table changes. A nil
+// *Metrics counts nothing.
+type Metrics struct{ duration *prometheus.HistogramVec }
 
-// newMetrics registers the histogram, or joins one that another router
-// registered; nil takes no metrics.
-func newMetrics(reg prometheus.Registerer) *metrics {
-	if reg == nil {
-		return nil
-	}
-	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+// NewMetrics makes the metrics and registers them. It panics, as
+// prometheus.MustRegister does, when they are registered already.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	m := &Metrics{prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "icefield_http_request_duration_seconds",
 		Help:    "Time from a client's request to the end of its answer, by operation, HTTP method, status class and catalog (the tree or a mount's view).",
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
-	}, []string{"operation", "method", "status", "catalog"})
-	if err := reg.Register(duration); err != nil {
-		var already prometheus.AlreadyRegisteredError
-		if !errors.As(err, &already) {
-			return nil
-		}
-		duration, _ = already.ExistingCollector.(*prometheus.HistogramVec)
-		if duration == nil {
-			return nil
-		}
-	}
-	return &metrics{duration}
+	}, []string{"operation", "method", "status", "catalog"})}
+	reg.MustRegister(m.duration)
+	return m
 }
 
-func (m *metrics) observe(call *middleware.Call, method string) {
+// Forget removes what was counted for a catalog that is no longer there.
+func (m *Metrics) Forget(catalog string) {
+	if m != nil {
+		m.duration.DeletePartialMatch(prometheus.Labels{"catalog": catalog})
+	}
+}
+
+func (m *Metrics) observe(call *middleware.Call, method string) {
 	if m == nil {
 		return
 	}

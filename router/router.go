@@ -41,10 +41,13 @@ type Config struct {
 	// InstanceID is this server's name in X-Icefield-Via; empty switches the
 	// search for it off.
 	InstanceID string
-	// Gatherer answers /metrics, which is an unknown route without one.
-	// Registerer takes the metrics of this package; nil for none.
-	Gatherer   prometheus.Gatherer
-	Registerer prometheus.Registerer
+	// Gatherer answers /metrics, which is an unknown route without one. Metrics
+	// are this package's; nil for none.
+	Gatherer prometheus.Gatherer
+	Metrics  *Metrics
+	// Components, if set, is what there is to say of the server itself in /ready
+	// and /admin/v1/mounts. It does no I/O.
+	Components func() []Component
 	// Logger takes the access log and panics; nil is silent.
 	Logger *slog.Logger
 	// Version is what /health calls this server's version.
@@ -62,7 +65,6 @@ type server struct {
 	byPrefix    map[string]*Catalog
 	byWarehouse map[string]*Catalog
 	routes      *mux.Router
-	metrics     *metrics
 	buffers     buffers
 }
 
@@ -87,7 +89,6 @@ func New(c Config) http.Handler {
 		s.byPrefix[view.Prefix], s.byWarehouse[view.Name] = view, view
 	}
 	s.byPrefix[s.Tree.Prefix], s.byWarehouse[s.Tree.Name] = &s.Tree, &s.Tree
-	s.metrics = newMetrics(c.Registerer)
 	s.routes = s.newRoutes()
 
 	isPrefix := func(prefix string) bool { return s.byPrefix[prefix] != nil }
@@ -100,7 +101,7 @@ func New(c Config) http.Handler {
 // finished writes what is known of a call to the access log and the metrics.
 func (s *server) finished(call *middleware.Call, r *http.Request) {
 	middleware.LogAccess(s.Logger, call, r)
-	s.metrics.observe(call, r.Method)
+	s.Metrics.observe(call, r.Method)
 }
 
 // fail answers with an error in the spec's shape, unless the call was answered

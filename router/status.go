@@ -28,6 +28,26 @@ type mountStatus struct {
 	Endpoints    []string `json:"endpoints,omitzero"`
 }
 
+// Component is a part of the server that is no mount. A component that is not
+// well is said so; the server stays ready, since it serves as before.
+type Component struct {
+	// Name is what it is called, as "configuration".
+	Name string `json:"name"`
+	// State is "ok", or in a word what is wrong with it.
+	State string `json:"state"`
+	// Since is when that began.
+	Since time.Time `json:"since,omitzero"`
+	// Reason may be shown to clients; empty for "ok".
+	Reason string `json:"reason,omitempty"`
+}
+
+func (s *server) components() []Component {
+	if s.Components == nil {
+		return []Component{}
+	}
+	return s.Components()
+}
+
 // statuses reads what is known of every mount. It does no I/O, so it takes no
 // time however the mounts are doing.
 func (s *server) statuses(detailed bool) []mountStatus {
@@ -67,13 +87,15 @@ func (s *server) health(w http.ResponseWriter, r *http.Request) error {
 }
 
 // ready is 200 while the server can serve, be it with mounts that are down: what
-// lies under the others is served as before. It names those that are down.
+// lies under the others is served as before. It names those that are down, and
+// what is wrong with the server itself.
 func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
 	out := struct {
-		Status string        `json:"status"`
-		Down   []string      `json:"down"`
-		Mounts []mountStatus `json:"mounts"`
-	}{"ready", []string{}, s.statuses(false)}
+		Status     string        `json:"status"`
+		Down       []string      `json:"down"`
+		Components []Component   `json:"components"`
+		Mounts     []mountStatus `json:"mounts"`
+	}{"ready", []string{}, s.components(), s.statuses(false)}
 	for _, m := range out.Mounts {
 		if m.State != string(mounts.Up) {
 			out.Status, out.Down = "degraded", append(out.Down, m.Name)
@@ -85,11 +107,12 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
 // adminMounts is what operators' tools see of the mount table.
 func (s *server) adminMounts(w http.ResponseWriter, r *http.Request) error {
 	return s.report(w, r, struct {
-		Name      string        `json:"name"`
-		Version   string        `json:"version"`
-		Endpoints []string      `json:"endpoints"`
-		Mounts    []mountStatus `json:"mounts"`
-	}{s.Tree.Name, s.Version, endpoints(&s.Tree), s.statuses(true)})
+		Name       string        `json:"name"`
+		Version    string        `json:"version"`
+		Endpoints  []string      `json:"endpoints"`
+		Components []Component   `json:"components"`
+		Mounts     []mountStatus `json:"mounts"`
+	}{s.Tree.Name, s.Version, endpoints(&s.Tree), s.components(), s.statuses(true)})
 }
 
 func (s *server) report(w http.ResponseWriter, r *http.Request, v any) error {
