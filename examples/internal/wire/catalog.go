@@ -19,6 +19,7 @@ type Catalog struct {
 	prefix    string
 	separator string
 	client    *http.Client
+	watch     func(request *http.Request, a *Answer)
 }
 
 // New returns the catalog at base; prefix is the path segment after /v1, empty for none.
@@ -37,6 +38,14 @@ func New(base, prefix string) *Catalog {
 func (c *Catalog) WithSeparator(separator string) *Catalog {
 	other := *c
 	other.separator = separator
+	return &other
+}
+
+// Watched returns the same catalog, and calls watch with every answer, before it is looked at. watch may be called
+// concurrently.
+func (c *Catalog) Watched(watch func(request *http.Request, a *Answer)) *Catalog {
+	other := *c
+	other.watch = watch
 	return &other
 }
 
@@ -65,6 +74,15 @@ func (c *Catalog) Call(method, path string, body any) (*Answer, error) {
 
 // CallWithKey is Call with an Idempotency-Key; empty for none.
 func (c *Catalog) CallWithKey(key, method, path string, body any) (*Answer, error) {
+	header := http.Header{}
+	if key != "" {
+		header.Set("Idempotency-Key", key)
+	}
+	return c.CallWithHeader(header, method, path, body)
+}
+
+// CallWithHeader is Call with more headers.
+func (c *Catalog) CallWithHeader(header http.Header, method, path string, body any) (*Answer, error) {
 	var payload io.Reader
 	if body != nil {
 		encoded, err := json.Marshal(body)
@@ -84,8 +102,8 @@ func (c *Catalog) CallWithKey(key, method, path string, body any) (*Answer, erro
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	if key != "" {
-		request.Header.Set("Idempotency-Key", key)
+	for name, values := range header {
+		request.Header[name] = values
 	}
 	return c.send(request)
 }
@@ -102,6 +120,9 @@ func (c *Catalog) send(request *http.Request) (*Answer, error) {
 	a.Took = time.Since(start)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", request.Method, request.URL, err)
+	}
+	if c.watch != nil {
+		c.watch(request, a)
 	}
 	if err := a.check(request.Method); err != nil {
 		return nil, fmt.Errorf("%s %s: %d %.200s: %w", request.Method, request.URL, a.Status, a.Body, err)
@@ -214,7 +235,7 @@ func Schema() any {
 // MustCreateTable creates an empty table or fails the test.
 func (c *Catalog) MustCreateTable(t testing.TB, name string, levels ...string) {
 	t.Helper()
-	body := map[string]any{"name": name, "schema": Schema()}
+	body := map[string]any{"name": name, "schema": Schema(), "stage-create": false} // Nessie demands the last one
 	if err := c.do(http.MethodPost, c.Namespace(levels...)+"/tables", body, nil); err != nil {
 		t.Fatalf("create table %q in %q: %v", name, levels, err)
 	}

@@ -64,3 +64,28 @@ func TestRefusalsCarryStatusTypeAndMessage(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestEveryAnswerIsWatchedAndHeadersAreSent(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Seen", r.Header.Get("If-None-Match")+r.Header.Get("Idempotency-Key"))
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	t.Cleanup(server.Close)
+	var seen []string
+	catalog := wire.New(server.URL, "").Watched(func(r *http.Request, a *wire.Answer) {
+		seen = append(seen, r.Method+" "+a.Header.Get("Seen"))
+	})
+	for _, call := range []func() (*wire.Answer, error){
+		func() (*wire.Answer, error) {
+			return catalog.CallWithHeader(http.Header{"If-None-Match": {"tag"}}, "GET", "/x", nil)
+		},
+		func() (*wire.Answer, error) { return catalog.CallWithKey("key", "POST", "/x", nil) },
+	} {
+		if a, err := call(); err == nil {
+			t.Errorf("an empty 502 passes: %v", a)
+		}
+	}
+	if !slices.Equal(seen, []string{"GET tag", "POST key"}) {
+		t.Errorf("seen %q", seen)
+	}
+}
