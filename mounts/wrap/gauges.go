@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,8 +13,10 @@ import (
 type gauges struct {
 	up, breaker, inFlight, probe, jobs, purged, held, budget, room *prometheus.Desc
 
-	mu     sync.Mutex
-	mounts map[string]*Mounted
+	mu sync.Mutex
+	// mounts are those of each name, the newest last: while a mount is replaced
+	// there are two.
+	mounts map[string][]*Mounted
 	memory *mounts.Memory
 }
 
@@ -32,22 +35,23 @@ func newGauges() *gauges {
 		held:   desc("icefield_mount_cache_bytes", "Bytes that the mount's cache holds; absent for a mount without one."),
 		budget: prometheus.NewDesc("icefield_memory_budget_bytes", "Most that answers under way may hold (server.max_memory), over all mounts.", nil, nil),
 		room:   prometheus.NewDesc("icefield_memory_held_bytes", "Bytes that answers under way hold, over all mounts.", nil, nil),
-		mounts: map[string]*Mounted{},
+		mounts: map[string][]*Mounted{},
 	}
 }
 
-// add shows a mount; one of the same name, as the one before a reload, is no
-// longer shown.
+// add shows a mount instead of an older one of the same name.
 func (g *gauges) add(name string, m *Mounted) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.mounts[name] = m
+	g.mounts[name] = append(g.mounts[name], m)
 }
 
+// remove shows a mount no longer.
 func (g *gauges) remove(name string, m *Mounted) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.mounts[name] == m {
+	rest := slices.DeleteFunc(g.mounts[name], func(other *Mounted) bool { return other == m })
+	if g.mounts[name] = rest; len(rest) == 0 {
 		delete(g.mounts, name)
 	}
 }
@@ -77,7 +81,8 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(g.budget, prometheus.GaugeValue, float64(g.memory.Max()))
 		ch <- prometheus.MustNewConstMetric(g.room, prometheus.GaugeValue, float64(g.memory.Held()))
 	}
-	for name, m := range g.mounts {
+	for name, list := range g.mounts {
+		m := list[len(list)-1]
 		status := m.Status()
 		send := func(d *prometheus.Desc, value float64) {
 			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, name)

@@ -24,6 +24,11 @@ type Metrics struct {
 	cached   *prometheus.CounterVec
 	joined   *prometheus.CounterVec
 	gauges   *gauges
+
+	mu sync.Mutex
+	// uses counts the stacks of each mount's name: while a mount is replaced there
+	// are two.
+	uses map[string]int
 }
 
 // requestBuckets reaches from a look-up in memory to the longest request
@@ -70,6 +75,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Help: "Reads that shared a call of the mount's backend which another one brought about.",
 		}, []string{"mount"}),
 		gauges: newGauges(),
+		uses:   map[string]int{},
 	}
 	if reg != nil {
 		reg.MustRegister(m.requests, m.remote, m.duration, m.retries, m.refusals, m.reports, m.cached, m.joined, m.gauges)
@@ -134,9 +140,47 @@ type mountMetrics struct {
 	requests [][outcomes]atomic.Pointer[prometheus.Observer] // by operation
 }
 
+// of begins a stack's use of a mount's name, which leave ends.
 func (m *Metrics) of(mount string) *mountMetrics {
+	if m != nil {
+		m.mu.Lock()
+		m.uses[mount]++
+		m.mu.Unlock()
+	}
 	return &mountMetrics{all: m, name: mount,
 		requests: make([][outcomes]atomic.Pointer[prometheus.Observer], len(capabilities.Operations())+1)}
+}
+
+// leave ends the use of a name. With the last one everything that was counted
+// under it goes away.
+func (m *Metrics) leave(mount string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.uses[mount]--; m.uses[mount] <= 0 {
+		delete(m.uses, mount)
+		m.drop(mount)
+	}
+}
+
+// Forget removes what was counted for a mount that could not be opened, unless
+// there is a stack of that name.
+func (m *Metrics) Forget(mount string) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.uses[mount] == 0 {
+		m.drop(mount)
+	}
+}
+
+func (m *Metrics) drop(mount string) {
+	for _, vec := range []interface {
+		DeletePartialMatch(prometheus.Labels) int
+	}{m.requests, m.remote, m.duration, m.retries, m.refusals, m.reports, m.cached, m.joined} {
+		vec.DeletePartialMatch(prometheus.Labels{"mount": mount})
+	}
 }
 
 func (m *mountMetrics) request(req mounts.Request, o outcome, took time.Duration) {

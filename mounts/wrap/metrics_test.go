@@ -86,10 +86,41 @@ func TestMetricsTellWhatAMountDid(t *testing.T) {
 	if got := series(t, reg); got["icefield_mount_up{mount=prod}"] != 1 {
 		t.Error("the mount that replaced the closed one is not shown")
 	}
-	next.Close()
-	if _, shown := series(t, reg)["icefield_mount_up{mount=prod}"]; shown {
-		t.Error("a closed mount is still shown")
+	if got := series(t, reg); got["icefield_mount_refusals_total{mount=prod,reason=breaker}"] != 1 {
+		t.Error("what was counted before the mount was replaced is lost")
 	}
+	next.Close()
+	for name := range series(t, reg) {
+		if strings.Contains(name, "mount=prod") {
+			t.Errorf("%s of a closed mount is still shown", name)
+		}
+	}
+}
+
+// A reload that is refused closes what it had opened: the mount that serves on is
+// shown as before, and what could not be opened leaves nothing behind.
+func TestAMountThatDidNotReplaceAnotherLeavesItShown(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	metrics := NewMetrics(reg)
+	m := Stack(failing(&mounts.Error{Kind: mounts.Unavailable}), Options{Name: "prod", Metrics: metrics, Breaker: BreakerOptions{Failures: 1, OpenFor: time.Hour}})
+	_ = ask(m.Mount().View, load)
+	metrics.RemoteCall("prod", "loadTable", "catalog", 503, time.Millisecond)
+	metrics.RemoteCall("other", "", "config", 0, time.Millisecond)
+	other := Stack(answering(), Options{Name: "prod", Metrics: metrics})
+	other.Close()
+	metrics.Forget("prod")
+	metrics.Forget("other")
+	(*Metrics)(nil).Forget("prod")
+	got := series(t, reg)
+	if got["icefield_mount_breaker_state{mount=prod}"] != 2 || got["icefield_remote_calls_total{kind=catalog,mount=prod,operation=loadTable,status=5xx}"] != 1 {
+		t.Errorf("the mount that serves is not shown: %v", got)
+	}
+	for name := range got {
+		if strings.Contains(name, "mount=other") {
+			t.Errorf("%s of a mount that was never there is shown", name)
+		}
+	}
+	m.Close()
 }
 
 func TestRemoteCallsAreCountedUnderFixedLabels(t *testing.T) {

@@ -127,13 +127,14 @@ func (m *Mounted) Close() error {
 		}
 		m.mu.Unlock()
 		m.probes.Wait()
-		if m.opt.Metrics != nil {
-			m.opt.Metrics.gauges.remove(m.opt.Name, m)
-		}
 		if left := m.calls.close(m.opt.Timeout + closePatience); left > 0 {
 			m.err = fmt.Errorf("mount %q: %d calls did not end in time", m.opt.Name, left)
 		}
 		m.err = errors.Join(m.err, m.backend.Close())
+		if m.opt.Metrics != nil { // at last, when nothing is counted any more
+			m.opt.Metrics.gauges.remove(m.opt.Name, m)
+			m.opt.Metrics.leave(m.opt.Name)
+		}
 	})
 	return m.err
 }
