@@ -62,8 +62,17 @@ func exchangeGrant(subject string) grant {
 		"subject_token": {subject}, "subject_token_type": {accessTokenType}}}
 }
 
-// bearerKey is the context key of grant.bearer.
-type bearerKey struct{}
+// bearing sends a request with a bearer token.
+type bearing struct {
+	next  http.RoundTripper
+	token string
+}
+
+func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	bear(r, b.token)
+	return b.next.RoundTrip(r)
+}
 
 // ask makes one request for a token. Nothing was sent to the catalog when it
 // fails; a refusal has a *grantRefused as its cause.
@@ -87,12 +96,14 @@ func (e *endpoint) ask(ctx context.Context, g grant) (issued[string], error) {
 			}
 			c.ClientSecret = secret
 		}
-	} else {
-		ctx = context.WithValue(ctx, bearerKey{}, g.bearer)
+	}
+	client := e.http
+	if g.bearer != "" {
+		client = plainClient(bearing{next: client.Transport, token: g.bearer})
 	}
 	start := e.now()
 	ctx, way := traced(ctx)
-	token, err := c.Token(context.WithValue(ctx, oauth2.HTTPClient, e.http))
+	token, err := c.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
 	if err != nil {
 		return issued[string]{}, tokenError(ctx, err, way.reached(false))
 	}

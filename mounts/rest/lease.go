@@ -48,7 +48,7 @@ type flight[T any] struct {
 const (
 	// The pauses after failures and after refusals grow between these bounds.
 	failurePause, longestFailurePause = time.Second, 30 * time.Second
-	refusalPause, longestRefusalPause = 5 * time.Second, time.Minute
+	refusalPause, longestRefusalPause = time.Second, time.Minute
 )
 
 func newLease[T any](owner *lifetime, timeout time.Duration, now func() time.Time,

@@ -302,8 +302,8 @@ func TestAWrongConfigIsRefusedWithoutQuotingSecrets(t *testing.T) {
 		"a file":    {URL: "file:///etc/passwd"},
 		"no host":   {URL: "https:///x"},
 		"a bad one": {URL: "http://[hunter2"},
-		"oauth":     {URL: "https://catalog.example", Auth: rest.OAuth2(rest.OAuth2Config{ClientSecret: "hunter2"})},
-		"token URL": {URL: "https://catalog.example", Auth: rest.OAuth2(rest.OAuth2Config{ClientID: "a", ClientSecret: "hunter2", TokenURL: "https://a:hunter2@b/"})},
+		"oauth":     {URL: "https://catalog.example", Auth: rest.OAuth2(rest.OAuth2Config{ClientSecret: secretOf("hunter2")})},
+		"token URL": {URL: "https://catalog.example", Auth: rest.OAuth2(rest.OAuth2Config{ClientID: "a", ClientSecret: secretOf("hunter2"), TokenURL: "https://a:hunter2@b/"})},
 		"negative":  {URL: "https://catalog.example", Request: -1},
 	} {
 		_, err := rest.Open(context.Background(), c)
