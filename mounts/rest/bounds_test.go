@@ -48,7 +48,7 @@ func TestAnObjectOfEndlessMembersIsRefusedBeforeItsNamesFillTheMemory(t *testing
 		answer := object(members)
 		config := flat.Replace(answer)
 		for what, read := range map[string]func() error{
-			"a listing": func() error { _, _, err := readPage([]byte(answer), "namespaces", childOf(nil)); return err },
+			"a listing": func() error { _, _, err := readPage([]byte(answer), "namespaces", childOf(nil), false); return err },
 			"a row": func() error {
 				_, err := named(mounts.Namespace{"a"})([]byte(answer[:len(answer)-1] + `,"name":"t"}`))
 				return err

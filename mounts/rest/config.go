@@ -55,8 +55,8 @@ type Config struct {
 	MaxResponse int64
 	// InFlight is how many idle connections are kept for reuse (64).
 	InFlight int
-	// InstanceID names this server in X-Icefield-Via. Empty: the header holds
-	// only what the call came through already.
+	// InstanceID names this server in X-Icefield-Via, where the caller has no
+	// name for it. Empty: the header holds only what the call came through already.
 	InstanceID string
 	// UserAgent is the header of that name ("icefield").
 	UserAgent string
@@ -92,7 +92,12 @@ func (c Config) withDefaults() (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	c.URL = base
+	c.URL = c.Profile.under(base)
+	c.Headers = c.Profile.headers(c.Headers)
+	c.Auth = c.Profile.Login.fill(c.Auth, c.URL)
+	if lack := c.Profile.Login.lacks(c.Auth); lack != "" {
+		return c, errors.New(lack)
+	}
 	if err := c.Auth.check(c.URL); err != nil {
 		return c, err
 	}
@@ -120,6 +125,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.InFlight == 0 {
 		c.InFlight = 64
+	}
+	if c.RefreshSettings < 0 {
+		return c, errors.New("settings_refresh cannot be negative")
+	}
+	if c.RefreshSettings == 0 {
+		c.RefreshSettings = defaultRefresh
 	}
 	if c.UserAgent == "" {
 		c.UserAgent = "icefield"

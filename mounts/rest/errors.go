@@ -107,6 +107,8 @@ func refusal(c call, a *answer) error {
 	switch {
 	case a.status == http.StatusNotFound:
 		return absence(e, c, said, shaped)
+	case c.at != nil && c.op != capabilities.ListNamespaces && c.at.unnested(c, a) > 0:
+		return absence(e, c, said, shaped)
 	case loginRefused(a):
 		e.Kind, e.Msg = a.proof.whose.refused(a.status)
 	case a.status == http.StatusForbidden:

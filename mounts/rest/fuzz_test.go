@@ -40,7 +40,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 		}
 		root := childOf(nil)
-		if rows, next, err := readPage(body, "namespaces", root); err == nil {
+		if rows, next, err := readPage(body, "namespaces", root, len(body)%2 == 0); err == nil {
 			for _, row := range rows {
 				if len(row) != 1 || row[0] == "" {
 					t.Errorf("accepted the row %q", row)
@@ -50,7 +50,7 @@ func FuzzAnswers(f *testing.F) {
 				t.Errorf("the token %q became %+v", next, c)
 			}
 		}
-		readPage(body, "identifiers", named(mounts.Namespace{"a"}))
+		readPage(body, "identifiers", named(mounts.Namespace{"a"}), false)
 		if said, err := readSettings(body); err == nil {
 			if s, err := said.merge(own); err == nil {
 				at, err := s.object(mounts.Identifier{Namespace: mounts.Namespace{"n/1"}, Name: "t?"}, "tables", call{})

@@ -37,7 +37,7 @@ func fetch[R any](ctx context.Context, b *Backend, l listing[R], want pagination
 	if a.status != http.StatusOK {
 		return nil, refusal(l.call, a)
 	}
-	rows, next, err := readPage(a.body, l.member, l.row)
+	rows, next, err := readPage(a.body, l.member, l.row, l.call.quirks().MissingLists)
 	if err != nil {
 		return nil, broken(l.call, err)
 	}
@@ -66,15 +66,21 @@ func (s *settings) page(wanted int) int {
 	return defaultPageSize
 }
 
-// readPage reads a listing's answer. A list that is missing is an error: it
-// would look like an empty one.
-func readPage[R any](body []byte, member string, row func(jsontext.Value) (R, error)) (rows []R, next string, err error) {
-	found := false
+// readPage reads a listing's answer. A list that is missing or null is an error,
+// since it would look like an empty one, except of a remote that is known to
+// leave empty lists out.
+func readPage[R any](body []byte, member string, row func(jsontext.Value) (R, error), lenient bool) (rows []R, next string, err error) {
+	found, told := false, false
 	err = members(body, func(name string, value jsontext.Value) error {
 		switch name {
+		case "error":
+			told = true
 		case member:
 			found = true
 			rows = []R{}
+			if lenient && value.Kind() == 'n' {
+				return nil
+			}
 			if err := elements(value, func(element jsontext.Value) error {
 				if len(rows) == maxRows {
 					return errors.New("too many rows in one answer")
@@ -100,8 +106,11 @@ func readPage[R any](body []byte, member string, row func(jsontext.Value) (R, er
 		}
 		return nil
 	})
-	if err == nil && !found {
+	if err == nil && !found && (!lenient || told) {
 		err = fmt.Errorf("the list %q is missing", member)
+	}
+	if err == nil && rows == nil {
+		rows = []R{}
 	}
 	return rows, next, err
 }

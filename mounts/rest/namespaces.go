@@ -18,6 +18,9 @@ func (b *Backend) ListNamespaces(ctx context.Context, req *mounts.ListNamespaces
 	if err != nil {
 		return nil, err
 	}
+	if c.at.childless(req.Parent) {
+		return b.withoutChildren(ctx, c, req.Parent)
+	}
 	l := listing[mounts.Namespace]{call: c, member: "namespaces", row: childOf(req.Parent)}
 	l.call.url = c.at.namespaces()
 	if !req.Parent.IsRoot() {
@@ -27,7 +30,11 @@ func (b *Backend) ListNamespaces(ctx context.Context, req *mounts.ListNamespaces
 		}
 		l.query = "&parent=" + parent
 	}
-	return fetch(ctx, b, l, req.Page)
+	page, err := fetch(ctx, b, l, req.Page)
+	if err != nil && !req.Parent.IsRoot() && c.at.childless(req.Parent) { // as was learnt just now
+		return b.withoutChildren(ctx, c, req.Parent)
+	}
+	return page, err
 }
 
 // LoadNamespace implements mounts.Backend. The root has no properties and is

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -18,7 +19,7 @@ import (
 )
 
 // settings is what a remote's /v1/config says, merged with the mount's own
-// configuration. It is immutable.
+// configuration. It is immutable but for what calls learn.
 type settings struct {
 	*address
 	// has is what the remote itself offers; can is what this backend offers,
@@ -30,6 +31,16 @@ type settings struct {
 	quirks Profile
 	// called is what the remote calls itself, in messages.
 	called []string
+	// keyLifetime is how long the remote honours an Idempotency-Key; 0: never.
+	keyLifetime time.Duration
+	// notes are what an operator should know of it.
+	notes []note
+	// provisional settings are a guess: the remote tells its own only to callers,
+	// and none has come yet.
+	provisional bool
+	// told is when the remote told them.
+	told   time.Time
+	learnt learnt
 	// moved: calls go to another address than the one that told the settings.
 	moved bool
 }
@@ -61,7 +72,42 @@ func negotiate(ctx context.Context, k *client, c Config) (*settings, error) {
 	if err != nil {
 		return nil, &mounts.Error{Kind: mounts.BadGateway, Msg: "the remote catalog's configuration cannot be used: " + err.Error()}
 	}
+	s.told = time.Now()
 	return s, nil
+}
+
+// unasked is what a remote is taken to be that tells nobody but callers.
+func unasked(c Config) (*settings, error) {
+	s, err := (&configAnswer{}).merge(c)
+	if err != nil {
+		return nil, err
+	}
+	s.provisional = true
+	return s, nil
+}
+
+// same reports settings that say the same.
+func (s *settings) same(other *settings) bool {
+	return *s.address == *other.address && s.has == other.has && s.can == other.can && s.pageSize == other.pageSize &&
+		s.keyLifetime == other.keyLifetime && s.moved == other.moved && s.provisional == other.provisional && slices.Equal(s.notes, other.notes)
+}
+
+// note is something that an operator should know about a remote's settings.
+type note struct{ text, name, value string }
+
+// announce logs what is new to an operator.
+func (s *settings) announce(log *slog.Logger, old *settings) {
+	for _, n := range s.notes {
+		if !slices.Contains(old.notes, n) {
+			log.Warn(n.text, slog.String(n.name, n.value))
+		}
+	}
+	if old.address == nil || old.provisional {
+		return
+	}
+	log.Info("the remote catalog's settings have changed",
+		slog.Any("gained", s.can.Without(old.can).Endpoints()), slog.Any("lost", old.can.Without(s.can).Endpoints()),
+		slog.Bool("address_changed", s.root != old.root))
 }
 
 // settingsRefusal says what is wrong with the mount's catalog_url or warehouse.
@@ -96,6 +142,8 @@ type configAnswer struct {
 	defaults, overrides map[string]string
 	endpoints           []string
 	malformed           int
+	keyLifetime         time.Duration
+	badLifetime         bool
 }
 
 // maxEndpoints bounds the endpoint list: the spec has fewer than forty.
@@ -113,6 +161,13 @@ func readSettings(body []byte) (*configAnswer, error) {
 			c.overrides, err = stringMap(value)
 		case "endpoints":
 			err = c.readEndpoints(value)
+		case "idempotency-key-lifetime":
+			text, ok := stringValue(value)
+			if !ok && value.Kind() == 'n' {
+				return nil
+			}
+			c.keyLifetime, ok = lifetimeOf(text)
+			c.badLifetime = !ok
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -148,15 +203,20 @@ func (c *configAnswer) merge(own Config) (*settings, error) {
 		}
 		return c.defaults[name]
 	}
+	var notes []note
 	base := own.URL
 	if moved, ok := c.overrides["uri"]; ok && strings.TrimRight(moved, "/") != base {
 		if err := checkMove(base, moved); err != nil {
-			own.Logger.Warn("the remote catalog names another address, which is not followed", slog.String("reason", err.Error()))
+			notes = append(notes, note{"the remote catalog names another address, which is not followed", "reason", err.Error()})
 		} else {
 			base = strings.TrimRight(moved, "/")
 		}
 	}
-	at, err := newAddress(base, get("prefix"), get("namespace-separator"))
+	separator := get("namespace-separator")
+	if separator == "" {
+		separator = own.Profile.Separator
+	}
+	at, err := newAddress(base, get("prefix"), separator)
 	if err != nil {
 		return nil, err
 	}
@@ -166,13 +226,22 @@ func (c *configAnswer) merge(own Config) (*settings, error) {
 	}
 	var malformed int
 	s.has, malformed = capabilities.FromEndpoints(c.endpoints)
+	listed := len(c.endpoints) > malformed
 	if malformed += c.malformed; malformed > 0 {
-		own.Logger.Warn("the remote catalog's endpoint list has malformed entries, which are ignored", slog.Int("entries", malformed))
+		notes = append(notes, note{"the remote catalog's endpoint list has malformed entries, which are ignored", "entries", strconv.Itoa(malformed)})
 	}
-	if len(c.endpoints) <= malformed-c.malformed && strings.EqualFold(get("view-endpoints-supported"), "true") {
+	if !listed && own.Profile.Endpoints != 0 {
+		s.has = own.Profile.Endpoints
+	}
+	if c.badLifetime {
+		notes = append(notes, note{"the remote catalog's idempotency-key-lifetime is not a duration, so no keys are sent", "name", "idempotency-key-lifetime"})
+	}
+	s.keyLifetime, s.notes = c.keyLifetime, notes
+	if !listed && strings.EqualFold(get("view-endpoints-supported"), "true") {
 		// Before the endpoint list there was this property (Java client,
 		// RESTSessionCatalog).
-		s.has = s.has.Union(capabilities.Of(capabilities.ListViews, capabilities.LoadView))
+		s.has = s.has.Union(capabilities.Of(capabilities.ListViews, capabilities.LoadView, capabilities.CreateView,
+			capabilities.ReplaceView, capabilities.RenameView, capabilities.DropView))
 	}
 	s.can = s.has.Emulated().Intersect(forwarded())
 	return s, nil

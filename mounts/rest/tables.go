@@ -80,7 +80,7 @@ func (b *Backend) TableExists(ctx context.Context, req *mounts.TableExistsReques
 	if c.url, err = c.at.object(req.Table, "tables", c); err != nil {
 		return err
 	}
-	if c.at.has.Has(capabilities.TableExists) {
+	if c.at.heads(capabilities.TableExists) {
 		c.method = http.MethodHead
 		a, err := b.do(ctx, c)
 		if err != nil {
