@@ -7,22 +7,49 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/icefield/icefield/mounts"
 )
 
-// loaded is the part of a LoadTableResult or LoadViewResult that is passed on.
+// loaded is what stands in a LoadTableResult, a LoadViewResult or a
+// CommitTableResponse, apart from what is dropped. It depends on the body alone
+// and is never changed.
 type loaded struct {
 	location string
 	metadata json.RawMessage
-	config   map[string]string
-	extra    map[string]json.RawMessage
+	// config holds the storage hints.
+	config map[string]string
+	extra  map[string]json.RawMessage
+
+	// What gives access to storage, as it came: it leaves only through grant.
+	said        map[string]string // config, with everything in it
+	credentials jsontext.Value    // storage-credentials
+	signing     jsontext.Value    // remote-signing-config
 }
 
 // maxExtra bounds the members of an answer that nobody here knows.
 const maxExtra = 64
 
-// readLoaded finds the parts of a load's answer. The metadata stays the bytes it
-// came as.
+var (
+	errNoMetadata = errors.New("the metadata is missing")
+	errNoPointer  = errors.New("the metadata-location is missing or no string")
+)
+
+// readLoaded finds the parts of an answer. The metadata stays the bytes it came
+// as.
 func readLoaded(body []byte) (*loaded, error) {
+	l, err := readStaged(body)
+	if err == nil && l.location == "" {
+		err = errNoPointer
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// readStaged is readLoaded for a table that is staged and may have no location.
+func readStaged(body []byte) (*loaded, error) {
 	l := &loaded{}
 	err := members(body, func(name string, value jsontext.Value) error {
 		switch name {
@@ -38,9 +65,11 @@ func readLoaded(body []byte) (*loaded, error) {
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			l.config = storageHints(config)
-		case "storage-credentials", "remote-signing-config":
-			// Withheld: they are rights to the storage.
+			l.said, l.config = config, storageHints(config)
+		case "storage-credentials":
+			l.credentials = value
+		case "remote-signing-config":
+			l.signing = value
 		default:
 			if len(l.extra) == maxExtra {
 				return errors.New("too many members")
@@ -56,11 +85,47 @@ func readLoaded(body []byte) (*loaded, error) {
 	case err != nil:
 		return nil, err
 	case l.metadata == nil:
-		return nil, errors.New("the metadata is missing")
-	case l.location == "":
-		return nil, errors.New("the metadata-location is missing or no string")
+		return nil, errNoMetadata
 	}
 	return l, nil
+}
+
+// tableLocation is the location in the metadata; empty if it has none. One that
+// stands there twice could be read as either, and is an error.
+func (l *loaded) tableLocation() (string, error) {
+	var location string
+	found := false
+	err := eachMember(l.metadata, func(name string, value jsontext.Value) error {
+		if name != "location" {
+			return nil
+		}
+		if found {
+			return errors.New("the metadata has two locations")
+		}
+		found = true
+		location, _ = stringValue(value)
+		return nil
+	})
+	return location, err
+}
+
+// readTable makes the answer to a load, a create or a register a table, with the
+// access to storage that the call asked for.
+func (b *Backend) readTable(c call, a *answer) (*mounts.Table, error) {
+	read := readLoaded
+	if c.staged {
+		read = readStaged
+	}
+	l, err := read(a.body)
+	if err != nil {
+		return nil, broken(c, err)
+	}
+	t, err := b.grant(c, l)
+	if err != nil {
+		return nil, err
+	}
+	t.ETag = marked(entityTag(a.header), c.delegation, len(t.StorageCredentials) > 0 || t.Signing != nil)
+	return t, nil
 }
 
 // entityTag is the answer's ETag, empty for one that cannot be sent on.
@@ -69,4 +134,41 @@ func entityTag(h http.Header) string {
 		return tag
 	}
 	return ""
+}
+
+// eachMember visits the members of a JSON object, each as often as it stands
+// there.
+func eachMember(object []byte, visit func(name string, value jsontext.Value) error) error {
+	dec := decoder(object)
+	if open, err := dec.ReadToken(); err != nil || open.Kind() != '{' {
+		return errWrongType
+	}
+	for dec.PeekKind() != '}' {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := token.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		if err := visit(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// secret reports an answer that holds access to storage: nobody may remember it.
+func (l *loaded) secret() bool {
+	if len(l.credentials) > 0 || len(l.signing) > 0 {
+		return true
+	}
+	for name := range l.said {
+		if _, access := knownAccessKey(name); access {
+			return true
+		}
+	}
+	return false
 }

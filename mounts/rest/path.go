@@ -57,8 +57,9 @@ func raw(s string) string {
 // address is where the remote's catalog is and how it spells names. It is
 // immutable.
 type address struct {
-	// root is the URL up to and with the prefix, without a slash at the end.
-	root string
+	// base is the URL in front of "/v1", root the one up to and with the prefix,
+	// without a slash at the end.
+	base, root string
 	// separator stands between levels in a path, between as decoded in a query.
 	separator, between string
 }
@@ -122,7 +123,7 @@ func (a *address) object(id mounts.Identifier, collection string, c call) (strin
 
 // newAddress builds the address from the merged settings of a remote.
 func newAddress(base, prefix, separator string) (*address, error) {
-	a := &address{root: base + "/v1"}
+	a := &address{base: base, root: base + "/v1"}
 	if prefix = strings.Trim(prefix, "/"); prefix != "" {
 		if err := checkPrefix(prefix); err != nil {
 			return nil, err
