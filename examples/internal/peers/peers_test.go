@@ -4,8 +4,12 @@ package peers_test
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"github.com/icefield/icefield/examples/internal/peers"
 	"github.com/icefield/icefield/examples/internal/wire"
@@ -57,5 +61,28 @@ spark.stop()
 	var memory, answer int
 	if _, err := fmt.Sscanf(output, "spark %s iceberg %s %d MiB %d", &spark, &iceberg, &memory, &answer); err != nil || memory > 1024 || answer != 42 {
 		t.Fatal(output, err)
+	}
+}
+
+func TestNessieKeepsItsTablesInAStoreOfObjects(t *testing.T) {
+	store := s3mem.New()
+	if err := store.CreateBucket("stone"); err != nil {
+		t.Fatal(err)
+	}
+	objects := httptest.NewServer(gofakes3.New(store).Server())
+	t.Cleanup(objects.Close)
+	server := peers.StartNessie(t, peers.Store{
+		URL: objects.URL, Bucket: "stone", Region: "us-east-1", AccessKeyID: "test", SecretKey: "secret-of-the-test",
+	})
+	config, err := wire.New(server.URL, "").Config("quarry")
+	if err != nil || config.Defaults["prefix"] != "main%7Cquarry" {
+		t.Fatalf("the prefix of the warehouse is %q, which is what it is mounted for: %v", config.Defaults["prefix"], err)
+	}
+	catalog := wire.New(server.URL, "main|quarry")
+	catalog.MustCreateNamespace(t, "a")
+	catalog.MustCreateTable(t, "b", "a")
+	table, err := catalog.LoadTable("b", "a")
+	if err != nil || !strings.HasPrefix(table.MetadataLocation, "s3://stone/quarry/a/") {
+		t.Fatalf("%+v, %v", table, err)
 	}
 }
