@@ -44,9 +44,8 @@ func (b *Backend) LoadNamespace(ctx context.Context, req *mounts.LoadNamespaceRe
 	if err != nil {
 		return nil, err
 	}
-	info := &mounts.NamespaceInfo{Namespace: slices.Clone(req.Namespace), Properties: map[string]string{}}
 	if req.Namespace.IsRoot() {
-		return info, nil
+		return &mounts.NamespaceInfo{Namespace: mounts.Namespace{}, Properties: map[string]string{}}, nil
 	}
 	if c.url, err = c.at.within(req.Namespace, c); err != nil {
 		return nil, err
@@ -58,8 +57,19 @@ func (b *Backend) LoadNamespace(ctx context.Context, req *mounts.LoadNamespaceRe
 	if a.status != http.StatusOK {
 		return nil, refusal(c, a)
 	}
+	info, err := readNamespace(a.body, req.Namespace)
+	if err != nil {
+		return nil, broken(c, err)
+	}
+	return info, nil
+}
+
+// readNamespace reads a namespace with its properties. Its name is the one that
+// was asked for, whatever the answer says.
+func readNamespace(body []byte, n mounts.Namespace) (*mounts.NamespaceInfo, error) {
+	info := &mounts.NamespaceInfo{Namespace: slices.Clone(n), Properties: map[string]string{}}
 	found := false
-	err = members(a.body, func(name string, value jsontext.Value) error {
+	err := members(body, func(name string, value jsontext.Value) error {
 		switch name {
 		case "namespace":
 			found = value.Kind() == '['
@@ -77,8 +87,5 @@ func (b *Backend) LoadNamespace(ctx context.Context, req *mounts.LoadNamespaceRe
 	if err == nil && !found {
 		err = fmt.Errorf("namespace: %w", errWrongType)
 	}
-	if err != nil {
-		return nil, broken(c, err)
-	}
-	return info, nil
+	return info, err
 }

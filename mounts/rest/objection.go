@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"regexp"
+	"strings"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
@@ -14,8 +15,11 @@ import (
 func objection(e *mounts.Error, c call, status int, said said) error {
 	e.Kind = said.objects(c, status)
 	switch e.Kind {
-	case mounts.AlreadyExists, mounts.NamespaceNotEmpty:
-		e.Msg = "" // the sentences that clients match on
+	case mounts.AlreadyExists:
+		e.Msg = said.taken(c)
+		return e
+	case mounts.NamespaceNotEmpty:
+		e.Msg = "" // the sentence that clients match on
 		return e
 	case mounts.CommitConflict:
 		e.Msg = "the remote catalog refused the commit"
@@ -98,4 +102,21 @@ var requirementTexts = regexp.MustCompile(`(?i)^\W*requirement failed\b|\brequir
 // status of its own.
 func (s said) requirementFailed() bool {
 	return s.kind == "CommitFailedException" || requirementTexts.MatchString(s.message)
+}
+
+var takenTexts = regexp.MustCompile(`(?i)\b(table|view)( with (?:the )?same name)? already exists`)
+
+// taken is the message of a name that is taken, in the sentences that clients
+// match on (RCK): the kind's own, which is empty here, or, of a table's name that
+// a view has and the other way round, the one that says so.
+func (s said) taken(c call) string {
+	found := takenTexts.FindStringSubmatch(s.message)
+	other := map[capabilities.Role]string{capabilities.Tables: "View", capabilities.Views: "Table"}[c.op.Row().Role]
+	switch {
+	case found == nil || other == "" || !strings.EqualFold(found[1], other):
+		return ""
+	case !c.to.IsZero():
+		return "Cannot rename {object} to {to}. " + other + " already exists"
+	}
+	return other + " with same name already exists: {object}"
 }

@@ -30,39 +30,32 @@ func (b *Backend) list(ctx context.Context, req mounts.Request, n mounts.Namespa
 	return fetch(ctx, b, listing[mounts.Identifier]{call: c, member: "identifiers", row: named(n)}, page)
 }
 
-// LoadTable implements mounts.Backend. Delegation is not asked for and
-// credentials that come nevertheless are withheld.
+// LoadTable implements mounts.Backend.
 func (b *Backend) LoadTable(ctx context.Context, req *mounts.LoadTableRequest) (*mounts.Table, error) {
 	c, err := b.begin(req)
 	if err != nil {
 		return nil, err
 	}
-	if req.Table.Namespace.IsRoot() || req.Table.Name == "" {
-		return nil, &mounts.Error{Kind: mounts.NoSuchTable, Op: c.op, Ident: c.object}
+	if nowhere(req.Table) {
+		return nil, c.fail(mounts.NoSuchTable, "")
 	}
 	if c.url, err = c.at.object(req.Table, "tables", c); err != nil {
 		return nil, err
 	}
-	if req.Snapshots != "" {
-		c.url += "?snapshots=" + segment(string(req.Snapshots))
-	}
-	c.ifNoneMatch = req.IfNoneMatch
+	c.url = queried(c.url, "snapshots="+segment(string(req.Snapshots)), "referenced-by="+referencedBy(c.at, req.ReferencedBy))
+	c.delegation = b.delegation(req.Delegation)
+	c.ifNoneMatch = conditional(req.IfNoneMatch, c.delegation)
 	a, err := b.do(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case a.status == http.StatusNotModified && c.ifNoneMatch != "":
-		return &mounts.Table{NotModified: true, ETag: entityTag(a.header)}, nil
+		return &mounts.Table{NotModified: true, ETag: marked(entityTag(a.header), c.delegation, false)}, nil
 	case a.status != http.StatusOK:
 		return nil, refusal(c, a)
 	}
-	loaded, err := readLoaded(a.body)
-	if err != nil {
-		return nil, broken(c, err)
-	}
-	return &mounts.Table{MetadataLocation: loaded.location, Metadata: loaded.metadata, Config: loaded.config,
-		Extra: loaded.extra, ETag: entityTag(a.header)}, nil
+	return b.readTable(c, a)
 }
 
 // TableExists implements mounts.Backend by HEAD where the remote offers it. A
@@ -74,8 +67,8 @@ func (b *Backend) TableExists(ctx context.Context, req *mounts.TableExistsReques
 	if err != nil {
 		return err
 	}
-	if req.Table.Namespace.IsRoot() || req.Table.Name == "" {
-		return &mounts.Error{Kind: mounts.NoSuchTable, Op: c.op, Ident: c.object}
+	if nowhere(req.Table) {
+		return c.fail(mounts.NoSuchTable, "")
 	}
 	if c.url, err = c.at.object(req.Table, "tables", c); err != nil {
 		return err

@@ -19,12 +19,13 @@ func (b *Backend) LoadView(ctx context.Context, req *mounts.LoadViewRequest) (*m
 	if err != nil {
 		return nil, err
 	}
-	if req.View.Namespace.IsRoot() || req.View.Name == "" {
-		return nil, &mounts.Error{Kind: mounts.NoSuchView, Op: c.op, Ident: c.object}
+	if nowhere(req.View) {
+		return nil, c.fail(mounts.NoSuchView, "")
 	}
 	if c.url, err = c.at.object(req.View, "views", c); err != nil {
 		return nil, err
 	}
+	c.url = queried(c.url, "referenced-by="+referencedBy(c.at, req.ReferencedBy))
 	a, err := b.do(ctx, c)
 	if err != nil {
 		return nil, err
@@ -32,9 +33,5 @@ func (b *Backend) LoadView(ctx context.Context, req *mounts.LoadViewRequest) (*m
 	if a.status != http.StatusOK {
 		return nil, refusal(c, a)
 	}
-	loaded, err := readLoaded(a.body)
-	if err != nil {
-		return nil, broken(c, err)
-	}
-	return &mounts.View{MetadataLocation: loaded.location, Metadata: loaded.metadata, Config: loaded.config, Extra: loaded.extra}, nil
+	return readView(c, a)
 }
