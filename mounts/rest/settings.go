@@ -243,7 +243,7 @@ func (c *configAnswer) merge(own Config) (*settings, error) {
 		s.has = s.has.Union(capabilities.Of(capabilities.ListViews, capabilities.LoadView, capabilities.CreateView,
 			capabilities.ReplaceView, capabilities.RenameView, capabilities.DropView))
 	}
-	s.can = s.has.Emulated().Intersect(forwarded())
+	s.can = forwards(own, s.has).Union(relayed(own, s.has))
 	return s, nil
 }
 

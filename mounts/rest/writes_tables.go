@@ -127,6 +127,9 @@ func (b *Backend) commit(ctx context.Context, c call, req *mounts.CommitTableReq
 func (b *Backend) CommitTransaction(ctx context.Context, req *mounts.CommitTransactionRequest) error {
 	s := b.current()
 	if can := s.can; !can.Has(capabilities.CommitTransaction) && can.Has(capabilities.CommitTable) {
+		if err := s.beyond(req); err != nil {
+			return err
+		}
 		if len(req.Changes) == 1 && len(req.Extra) == 0 {
 			c := call{at: s, op: req.Op(), kind: kindCatalog, method: http.MethodPost, object: req.Object()}
 			_, err := b.commit(ctx, c, &req.Changes[0])
