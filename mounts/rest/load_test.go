@@ -34,7 +34,7 @@ func TestAWarmLoadCostsOneCallAndItsMetadataPassesByteForByte(t *testing.T) {
 	if _, err := b.LoadTable(context.Background(), &mounts.LoadTableRequest{Table: orders, Snapshots: mounts.SnapshotsRefs, Delegation: "vended-credentials"}); err != nil {
 		t.Fatal(err)
 	}
-	if n, last := b.srv.Count(remote.AnyOp), b.srv.Last(); n != 1 || last.Query != "snapshots=refs" || last.Header.Get("X-Iceberg-Access-Delegation") != "" {
+	if n, last := b.srv.Count(remote.AnyOp), b.srv.Last(); n != 1 || last.Query != "snapshots=refs" || last.Header.Get("X-Iceberg-Access-Delegation") != "vended-credentials" {
 		t.Errorf("%d calls, query %s, header %v", n, last.Query, last.Header)
 	}
 	calls := b.calls.take()
