@@ -114,7 +114,7 @@ func refusal(c call, a *answer) error {
 	case a.status == http.StatusForbidden:
 		e.Kind = mounts.Forbidden
 		e.Msg = a.proof.whose.forbidden()
-	case a.status == http.StatusTooManyRequests || a.status == http.StatusBadRequest && said.throttled(shaped, c.quirks().ThrottlesWith400):
+	case a.status == http.StatusTooManyRequests || a.status == http.StatusBadRequest && said.throttled(c.quirks().ThrottlesWith400):
 		e.Kind, e.RetryAfter = mounts.RateLimited, retryAfter(a.header)
 		e.Msg = "the remote catalog limits the rate of requests; try again later"
 	case a.status == http.StatusServiceUnavailable:

@@ -105,9 +105,8 @@ func (s said) aboutFile() bool {
 	return s.kind == "NotFoundException" && fileTexts.MatchString(s.message)
 }
 
-// throttled reports a rate limit that came as a 400: by its type in the spec's
-// shape from anybody; of a vendor that is known for it also in a shape of its
-// own, or by the message alone.
-func (s said) throttled(shaped, known bool) bool {
-	return (shaped || known) && throttleTypes.MatchString(s.kind) || known && throttleTexts.MatchString(s.message)
+// throttled reports a rate limit that came as a 400: by its type, in the spec's
+// shape or AWS's; of a vendor that is known for it also by the message alone.
+func (s said) throttled(known bool) bool {
+	return throttleTypes.MatchString(s.kind) || known && throttleTexts.MatchString(s.message)
 }

@@ -253,7 +253,7 @@ func TestRateLimitsThatComeAs400AreToldByTypeOrByProfile(t *testing.T) {
 	}{
 		"a type":            {says(400, "ThrottlingException", "x"), mounts.RateLimited, mounts.RateLimited},
 		"a message":         {says(400, "BadRequestException", "Rate exceeded"), mounts.BadRequest, mounts.RateLimited},
-		"a foreign shape":   {aws, mounts.BadRequest, mounts.RateLimited},
+		"a foreign shape":   {aws, mounts.RateLimited, mounts.RateLimited},
 		"something else":    {says(400, "BadRequestException", "exceeded the number of columns"), mounts.BadRequest, mounts.BadRequest},
 		"a column of rates": {says(400, "BadRequestException", "column exchange_rate exceeds its precision"), mounts.BadRequest, mounts.BadRequest},
 	} {

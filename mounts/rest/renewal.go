@@ -90,7 +90,8 @@ func jitter(d time.Duration) time.Duration {
 // renew asks the remote for its settings, in the name of the context's caller,
 // and returns what holds from now on. There is one such call at a time. With
 // seen, the settings that seem to be old, it does not ask if others have replaced
-// those since, or asked a moment ago. Settings that are as before stay the same
+// those since, or asked a moment ago (but not for provisional ones: the caller
+// before may have been refused). Settings that are as before stay the same
 // pointer.
 func (b *Backend) renew(ctx context.Context, seen *settings) (*settings, error) {
 	r := &b.renewal
@@ -101,7 +102,7 @@ func (b *Backend) renew(ctx context.Context, seen *settings) (*settings, error) 
 		return nil, callerGone(ctx)
 	}
 	old := b.current()
-	if seen != nil && (old != seen || time.Since(r.asked) < r.gap) {
+	if seen != nil && (old != seen || time.Since(r.asked) < r.gap && !old.provisional) {
 		return old, nil
 	}
 	said, err := negotiate(ctx, b.client, b.config)
