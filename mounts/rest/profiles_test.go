@@ -122,7 +122,9 @@ func TestMissingListsAreEmptyOnlyWhereTheyAreKnownToBe(t *testing.T) {
 func TestAPresetFillsInTheLogin(t *testing.T) {
 	secret := func() (string, error) { return "s", nil }
 	srv := serve(t, remote.Options{})
-	srv.Tune(func(q *remote.Quirks) { q.OAuth = &remote.OAuth{ClientID: "icefield", ClientSecret: "s", Scope: "PRINCIPAL_ROLE:ALL"} })
+	srv.Tune(func(q *remote.Quirks) {
+		q.OAuth = &remote.OAuth{ClientID: "icefield", ClientSecret: "s", Scope: "PRINCIPAL_ROLE:ALL"}
+	})
 	polaris, _ := rest.ProfileNamed("polaris")
 	b := open(t, srv, func(c *rest.Config) {
 		c.Profile = polaris
