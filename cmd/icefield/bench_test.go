@@ -131,7 +131,7 @@ func benchServer(b *testing.B, table string) string {
 			b.Error(err)
 		}
 	})
-	front := httptest.NewServer(c.handler)
+	front := httptest.NewServer(c)
 	b.Cleanup(front.Close)
 	return front.URL
 }

@@ -81,17 +81,18 @@ func check(ctx context.Context, path string, connect bool) checked {
 func tryMounts(ctx context.Context, cfg *config.Config) []connected {
 	around := surroundings{instanceID: cfg.InstanceID(), logger: slog.New(slog.DiscardHandler)}
 	results := make([]connected, len(cfg.Mounts))
-	var open catalogs
+	var open []*placed
 	for i, m := range cfg.Mounts {
 		start := time.Now()
 		results[i] = connected{Name: m.Name, Backend: m.Kind}
 		backend, err := tryMount(ctx, cfg, m, around)
 		if err == nil {
-			open.mounted = append(open.mounted, stack(m, backend, around))
+			mounted := stack(m, backend, around)
+			open = append(open, &placed{config: m, mounted: mounted, row: mounted.Mount()})
 		}
 		results[i].settle(err, time.Since(start))
 	}
-	if len(open.mounted) == len(cfg.Mounts) {
+	if len(open) == len(cfg.Mounts) {
 		if err := shadows(ctx, open); err != nil {
 			for i, m := range cfg.Mounts {
 				if m.Name == mounts.UnderName {
@@ -100,7 +101,7 @@ func tryMounts(ctx context.Context, cfg *config.Config) []connected {
 			}
 		}
 	}
-	if err := open.close(); err != nil {
+	if err := closeMounts(open); err != nil {
 		results[0].settle(err, 0)
 	}
 	return results
@@ -127,12 +128,8 @@ func tryMount(ctx context.Context, cfg *config.Config, m config.Mount, around su
 	return backend, nil
 }
 
-func shadows(ctx context.Context, open catalogs) error {
-	var rows []mounts.Mount
-	for _, m := range open.mounted {
-		rows = append(rows, m.Mount())
-	}
-	table, err := mounts.NewMap(rows...)
+func shadows(ctx context.Context, open []*placed) error {
+	table, err := mounts.NewMap(rows(open)...)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,11 @@ func newServe() *cobra.Command {
 Without --config this is a complete catalog of its own on 127.0.0.1:8181, which
 keeps everything under ./icefield-data.
 
+A server with --config reads it again on SIGHUP and whenever a file of it changes:
+mounts are added, removed and changed while it runs. What cannot be put into
+effect is refused whole, and the configuration before serves on; the log, /ready
+and the metric icefield_config_last_reload_successful say so.
+
 There is no authentication, so only loopback addresses and unix sockets are
 served. SIGINT or SIGTERM lets requests under way finish; a second one ends the
 server at once.`,
@@ -34,12 +39,14 @@ server at once.`,
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
 		var cfg *config.Config
 		var report *config.Report
+		var from *origin
 		// An empty path is most likely a variable that is not set: what was meant to
 		// be served is not the embedded catalog.
 		if !cmd.Flags().Changed("config") {
 			cfg, report = config.Parse("embedded.hcl", []byte(embedded), config.Options{})
 		} else {
-			cfg, report = config.Load(*path, config.Options{})
+			from = newOrigin(*path)
+			cfg, report = from.read()
 		}
 		if err := report.WriteText(cmd.ErrOrStderr()); err != nil {
 			return err
@@ -47,7 +54,7 @@ server at once.`,
 		if report.HasErrors() {
 			return reported
 		}
-		return serve(cmd.Context(), cfg, newLogger(cmd.ErrOrStderr()))
+		return serve(cmd.Context(), cfg, from, newLogger(cmd.ErrOrStderr()))
 	})
 	return cmd
 }

@@ -7,9 +7,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/icefield/icefield/cmd/icefield/internal/config"
@@ -24,6 +27,10 @@ type server struct {
 	handler  atomic.Pointer[http.Handler]
 	catalogs *catalogs
 	served   chan error
+	// keeping are the goroutines that keep the configuration up to date, and end
+	// with stopKeeping.
+	keeping     sync.WaitGroup
+	stopKeeping context.CancelFunc
 
 	once sync.Once
 	err  error
@@ -73,10 +80,33 @@ func (s *server) open(ctx context.Context) error {
 		return err
 	}
 	s.catalogs = c
-	s.serve(c.handler)
+	s.serve(c)
 	s.logger.Info("serving "+s.url(), "mounts", mountNames(s.cfg),
 		"authentication", "none: everybody who can reach this address is the operator (anonymous principal)")
 	return nil
+}
+
+// keep reads the configuration again whenever told is sent to, or a file of it
+// changes, until the server is closed. It is called once, on an open server.
+func (s *server) keep(from *origin, told <-chan os.Signal) {
+	ctx, stop := context.WithCancel(context.Background())
+	s.stopKeeping = stop
+	r := newReloader(s, from.read)
+	s.keeping.Go(func() { r.run(ctx) })
+	s.keeping.Go(func() {
+		w := watcher{path: from.path, included: from.included, every: from.every, changed: r.tell}
+		w.run(ctx, from.first)
+	})
+	s.keeping.Go(func() {
+		for {
+			select {
+			case <-told:
+				r.tell()
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
 }
 
 // mountNames lists the mounts for the start-up line.
@@ -115,29 +145,54 @@ func (s *server) close() error {
 }
 
 func (s *server) shutDown() error {
-	grace, cancel := context.WithTimeout(context.Background(), s.cfg.Server.ShutdownGrace)
+	if s.stopKeeping != nil {
+		s.stopKeeping()
+	}
+	patience := s.settings().ShutdownGrace
+	grace, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	err := s.http.Shutdown(grace)
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.logger.Warn("requests were still under way after the grace and are cut off", "shutdown_grace", s.cfg.Server.ShutdownGrace)
+		s.logger.Warn("requests were still under way after the grace and are cut off", "shutdown_grace", patience)
 		err = s.http.Close()
 	}
 	if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}
+	s.keeping.Wait()
 	if s.catalogs != nil {
 		err = errors.Join(err, s.catalogs.close())
 	}
 	return err
 }
 
-// serve runs a server until ctx ends.
-func serve(ctx context.Context, cfg *config.Config, logger *slog.Logger) error {
+// settings are those of the server as they are now.
+func (s *server) settings() config.Server {
+	if s.catalogs == nil {
+		return s.cfg.Server
+	}
+	return s.catalogs.current.Load().cfg.Server
+}
+
+// serve runs a server until ctx ends. A configuration that came from files is
+// kept up to date; from is nil for one that did not.
+func serve(ctx context.Context, cfg *config.Config, from *origin, logger *slog.Logger) error {
+	var told chan os.Signal
+	if from != nil {
+		// From here on a hangup asks for a reload, also one that comes while the
+		// mounts are being opened.
+		told = make(chan os.Signal, 1)
+		signal.Notify(told, syscall.SIGHUP)
+		defer signal.Stop(told)
+	}
 	s, err := startServer(cfg, logger)
 	if err != nil {
 		return err
 	}
 	if err = s.open(ctx); err == nil {
+		if from != nil {
+			s.keep(from, told)
+		}
 		err = s.wait(ctx)
 		logger.Info("shutting down")
 	} else if ctx.Err() != nil {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net/http"
+	"slices"
+	"strings"
 	"sync"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
+	"time"
 
 	"github.com/icefield/icefield/cmd/icefield/internal/config"
 	"github.com/icefield/icefield/mounts"
@@ -20,98 +18,169 @@ import (
 	"github.com/icefield/icefield/router/federate"
 )
 
-// catalogs is a configuration come to life: every mount, open or being opened,
-// and the handler that serves them.
-type catalogs struct {
-	mounted []*wrap.Mounted
-	handler http.Handler
-}
-
-// openCatalogs opens the mounts of a configuration and puts everything around
-// them. The required ones are opened at the same time, and all that fail are in
-// the error. The others are opened in the background from then on. On an error
-// everything that was opened is closed again.
-func openCatalogs(ctx context.Context, cfg *config.Config, logger *slog.Logger) (c *catalogs, err error) {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	around := surroundings{instanceID: cfg.InstanceID(), metrics: wrap.NewMetrics(registry), logger: logger}
-
-	c = &catalogs{}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.close())
-		}
-	}()
-	backends, err := openRequired(ctx, cfg, around)
-	if err != nil {
-		return c, err
-	}
-	rows := make([]mounts.Mount, len(cfg.Mounts))
-	for i, m := range cfg.Mounts {
-		if !m.Required {
-			backends[i] = openLater(m, around)
-		}
-		mounted := stack(m, backends[i], around)
-		c.mounted = append(c.mounted, mounted)
-		rows[i] = mounted.Mount()
-	}
-	table, err := mounts.NewMap(rows...)
-	if err != nil {
-		return c, err
-	}
-	if err := federate.CheckShadows(ctx, table); err != nil {
-		return c, err
-	}
+// build opens what a configuration has and the generation before has not, and
+// puts everything together. The generation is never nil: on an error it says what
+// was opened for it.
+func (c *catalogs) build(ctx context.Context, cfg *config.Config, before *generation) (*generation, error) {
+	g := newGeneration(cfg)
 	ring, err := pagination.NewKeyring(cfg.Server.Secret, cfg.Material())
 	if err != nil {
-		return c, err
+		return g, err
 	}
-	c.handler = router.New(router.Config{
+	around := c.surroundings(cfg, ring)
+	if before != nil {
+		c.candidate.Store(&around.instanceID)
+		defer c.candidate.Store(nil)
+	}
+	if err := g.place(ctx, before, around, c.names); err != nil {
+		return g, err
+	}
+	table, err := mounts.NewMap(rows(g.mounts)...)
+	if err != nil {
+		return g, err
+	}
+	if err := c.checkShadows(ctx, g); err != nil {
+		return g, err
+	}
+	g.handler = router.New(router.Config{
 		Tree: router.Catalog{
 			Name:    cfg.Server.Name,
 			Backend: federate.New(table, ring, federate.Options{Name: cfg.Server.Name}),
 		},
 		Views: views(table, ring), Mounts: table,
 		Timeout: cfg.Server.RequestTimeout, MaxBody: cfg.Server.MaxBody, InstanceID: around.instanceID,
-		Gatherer: registry, Registerer: registry, Logger: logger, Version: thisBuild().Version,
+		Gatherer: c.registry, Metrics: c.requests, Components: c.settings.components,
+		Logger: c.logger, Version: thisBuild().Version,
 	})
-	for _, m := range c.mounted {
-		m.Start()
-	}
-	return c, nil
+	return g, nil
 }
 
-// openRequired opens the required mounts, each in its place; the places of the
-// others stay nil. On an error it has closed what it opened.
-func openRequired(ctx context.Context, cfg *config.Config, around surroundings) ([]mounts.Backend, error) {
-	backends, failed := make([]mounts.Backend, len(cfg.Mounts)), make([]error, len(cfg.Mounts))
-	var group sync.WaitGroup
-	for i, m := range cfg.Mounts {
-		if !m.Required {
+// surroundings is what a configuration's mounts may use of the server.
+func (c *catalogs) surroundings(cfg *config.Config, ring *pagination.Keyring) surroundings {
+	return surroundings{instanceID: cfg.InstanceID(), metrics: c.metrics, logger: c.logger,
+		stores: c.stores, ring: ring, memory: c.memory, governed: c.governed}
+}
+
+// place fills the generation's mounts: those that mean the same as before are
+// those of before. What fails to open is in the error, all of it.
+func (g *generation) place(ctx context.Context, before *generation, around surroundings, names *topNames) error {
+	var needed []config.Mount
+	for _, m := range g.cfg.Mounts {
+		if same := before.find(m.Name); (same == nil || !same.config.Equal(m)) && m.Required {
+			needed = append(needed, m)
+		}
+	}
+	backends, err := openRequired(ctx, needed, g.cfg.Server.RequestTimeout, around)
+	if err != nil {
+		return err
+	}
+	for _, m := range g.cfg.Mounts {
+		if same := before.find(m.Name); same != nil && same.config.Equal(m) {
+			g.mounts = append(g.mounts, same)
 			continue
 		}
+		backend := backends[m.Name]
+		if backend == nil {
+			backend = openLater(m, around)
+		}
+		p := &placed{config: m, mounted: stack(m, backend, around)}
+		p.row = p.mounted.Mount()
+		if m.Name == mounts.UnderName {
+			p.row.Tree, p.row.View = names.guard(p.row.Tree), names.guard(p.row.View)
+		}
+		g.mounts, g.opened = append(g.mounts, p), append(g.opened, p)
+	}
+	return nil
+}
+
+// rows are mounts as a mount table has them.
+func rows(list []*placed) []mounts.Mount {
+	rows := make([]mounts.Mount, len(list))
+	for i, p := range list {
+		rows[i] = p.row
+	}
+	return rows
+}
+
+// checkShadows refuses mounts that would hide a namespace of the catalog
+// underneath. Of those that were there before it is known: such a namespace
+// cannot be created, unless the catalog underneath is another one.
+func (c *catalogs) checkShadows(ctx context.Context, g *generation) error {
+	under := g.find(mounts.UnderName)
+	if under == nil {
+		return nil
+	}
+	look := g.opened
+	if slices.Contains(g.opened, under) {
+		look = g.mounts
+	}
+	list := []*placed{under}
+	var names []string
+	for _, p := range look {
+		if p != under {
+			list, names = append(list, p), append(names, p.config.Name)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.cfg.Server.RequestTimeout)
+	defer cancel()
+	if err := c.names.settle(ctx, names); err != nil {
+		return err
+	}
+	table, err := mounts.NewMap(rows(list)...)
+	if err != nil {
+		return err
+	}
+	if err := federate.CheckShadows(ctx, table); err != nil {
+		return safe{err.Error(), err}
+	}
+	return nil
+}
+
+// safe is an error whose reason may be shown to clients; its own text is for the
+// log.
+type safe struct {
+	reason string
+	err    error
+}
+
+func (s safe) Error() string { return s.err.Error() }
+func (s safe) Unwrap() error { return s.err }
+
+// openRequired opens required mounts, by their names. On an error it has closed
+// what it opened.
+func openRequired(ctx context.Context, list []config.Mount, timeout time.Duration, around surroundings) (map[string]mounts.Backend, error) {
+	opened, failed := make([]mounts.Backend, len(list)), make([]error, len(list))
+	var group sync.WaitGroup
+	for i, m := range list {
 		group.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, cfg.Server.RequestTimeout)
+			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
 			backend, err := openMount(ctx, m, around)
 			if err != nil {
 				failed[i] = unopened(m, err)
 				return
 			}
-			backends[i] = backend
+			opened[i] = backend
 		})
 	}
 	group.Wait()
+	backends := map[string]mounts.Backend{}
+	var names []string
+	for i, m := range list {
+		if failed[i] != nil {
+			names = append(names, fmt.Sprintf("%q", m.Name))
+			continue
+		}
+		backends[m.Name] = opened[i]
+	}
 	err := errors.Join(failed...)
 	if err == nil {
 		return backends, nil
 	}
 	for _, backend := range backends {
-		if backend != nil {
-			err = errors.Join(err, backend.Close())
-		}
+		err = errors.Join(err, backend.Close())
 	}
-	return nil, err
+	return nil, safe{"these required mounts cannot be opened: " + strings.Join(names, ", "), err}
 }
 
 // unopened says which required mount keeps the server from starting, and what
@@ -146,11 +215,17 @@ func openLater(m config.Mount, around surroundings) mounts.Backend {
 }
 
 func stack(m config.Mount, backend mounts.Backend, around surroundings) *wrap.Mounted {
-	return wrap.Stack(backend, wrap.Options{
+	opt := wrap.Options{
 		Name: m.Name, ViewName: m.ViewName, Driver: m.Kind, Owner: m.Owner, Required: m.Required, ReadOnly: m.ReadOnly,
 		Timeout: m.Request, Breaker: wrap.BreakerOptions{Failures: m.Breaker.Failures, OpenFor: m.Breaker.OpenFor},
 		InFlight: m.InFlight, Jobs: m.Kind == config.KindNative, Metrics: around.metrics, Logger: around.logger,
-	})
+	}
+	if r := m.Rest; r != nil {
+		opt.HeedsContext = true
+		opt.Cache = wrap.CacheOptions{TTL: r.Cache.TTL, StaleIfDown: r.Cache.StaleIfDown, Size: r.Cache.Size, Coalesce: r.Cache.Coalesce,
+			PerCaller: r.Auth.PerCaller(), IgnoreDelegation: r.Withhold}
+	}
+	return wrap.Stack(backend, opt)
 }
 
 // views makes each mount a catalog of its own.
@@ -166,15 +241,4 @@ func views(table *mounts.Map, ring *pagination.Keyring) []router.Catalog {
 		})
 	}
 	return all
-}
-
-// close closes every mount, and waits for it.
-func (c *catalogs) close() error {
-	failed := make([]error, len(c.mounted))
-	var group sync.WaitGroup
-	for i, m := range c.mounted {
-		group.Go(func() { failed[i] = m.Close() })
-	}
-	group.Wait()
-	return errors.Join(failed...)
 }

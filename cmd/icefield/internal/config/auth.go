@@ -3,9 +3,10 @@ package config
 import (
 	"fmt"
 	"regexp"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/icefield/icefield/mounts/rest"
 )
 
 // auth reads how to log in: a block, or token_env, which is short for one.
@@ -22,11 +23,11 @@ func (l *loader) auth(r *row, content *hcl.BodyContent) {
 		r.Rest.Auth = Auth{Kind: AuthBearer, TokenEnv: l.secretEnv(short)}
 	}
 	for _, block := range blocks {
-		r.Rest.Auth = l.authBlock(block)
+		r.Rest.Auth = l.authBlock(block, r.Rest)
 	}
 }
 
-func (l *loader) authBlock(block *hcl.Block) Auth {
+func (l *loader) authBlock(block *hcl.Block, remote *Rest) Auth {
 	auth := Auth{Kind: block.Labels[0]}
 	switch auth.Kind {
 	case AuthNone, AuthPassthrough:
@@ -37,20 +38,23 @@ func (l *loader) authBlock(block *hcl.Block) Auth {
 	case AuthOAuth2:
 		a := l.content(block.Body, oauth2Shape).Attributes
 		l.tokenEndpoint(&auth, a)
+		if p, _ := rest.ProfileNamed(remote.Profile); a["token_url"] == nil && p.Login.NoTokenRoute {
+			l.missing(block, "token_url", fmt.Sprintf(`Catalogs of the profile %q hand out no tokens themselves. Say who does: token_url = "https://idp.example.com/token".`, remote.Profile))
+		}
 		auth.ClientID = l.needed(block, a["client_id"], "client_id", "Say who asks for a token: client_id = \"…\".")
 		auth.ClientSecretEnv, auth.ClientSecretFile = l.secretOf(block, a, "client_secret", "the client's secret", true)
-		auth.Basic = l.boolean(a["basic"], false)
+		auth.Refresh = l.boolean(a["refresh"], false)
 	case AuthExchange:
 		a := l.content(block.Body, exchangeShape).Attributes
 		l.needed(block, a["token_url"], "token_url", `Say where a caller's token is exchanged for one of the remote's: token_url = "https://idp.example.com/token".`)
 		l.tokenEndpoint(&auth, a)
 		auth.ClientID = l.text(a["client_id"], "")
 		auth.ClientSecretEnv, auth.ClientSecretFile = l.secretOf(block, a, "client_secret", "the client's secret", auth.ClientID != "")
-		if auth.ClientID == "" && a["client_id"] == nil && (a["client_secret_env"] != nil || a["client_secret_file"] != nil) {
+		if a["client_id"] == nil && (a["client_secret_env"] != nil || a["client_secret_file"] != nil) {
 			l.missing(block, "client_id", "There is a client secret, so say whose it is: client_id = \"…\".")
 		}
 	case AuthSigV4:
-		l.sigv4(&auth, block)
+		l.sigv4(&auth, block, remote)
 	default:
 		advice := "Known kinds: " + orList("", AuthKinds()) + "."
 		if near := nearest(auth.Kind, AuthKinds()); near != "" {
@@ -62,10 +66,8 @@ func (l *loader) authBlock(block *hcl.Block) Auth {
 }
 
 var (
-	oauth2Shape = shape{attrs: []string{"token_url", "client_id", "client_secret_env", "client_secret_file", "scope", "audience", "resource", "basic"}}
-	// An exchange has no form of its own to choose: RFC 8693 leaves the client's
-	// login to RFC 6749, and the form is what every endpoint takes.
-	exchangeShape = shape{attrs: []string{"token_url", "client_id", "client_secret_env", "client_secret_file", "scope", "audience", "resource"}}
+	oauth2Shape   = shape{attrs: []string{"token_url", "client_id", "client_secret_env", "client_secret_file", "scope", "audience", "resource", "basic", "refresh"}}
+	exchangeShape = shape{attrs: []string{"token_url", "client_id", "client_secret_env", "client_secret_file", "scope", "audience", "resource", "basic"}}
 	sigv4Shape    = shape{attrs: []string{"service", "region", "role_arn", "external_id_env", "access_key_id_env", "secret_access_key_env", "session_token_env", "sts_endpoint"}}
 )
 
@@ -73,6 +75,7 @@ var (
 func (l *loader) tokenEndpoint(auth *Auth, a hcl.Attributes) {
 	auth.TokenURL = l.endpoint(a["token_url"], l.text(a["token_url"], ""))
 	auth.Scope, auth.Audience, auth.Resource = l.text(a["scope"], ""), l.text(a["audience"], ""), l.text(a["resource"], "")
+	auth.Basic = l.boolean(a["basic"], false)
 	if clearText(auth.TokenURL) {
 		l.warn(a["token_url"], "Credentials in clear text", "The login goes over http, so everybody on the way can read it. Use https if the token endpoint has it.")
 	}
@@ -92,19 +95,22 @@ func (l *loader) secretOf(block *hcl.Block, a hcl.Attributes, name, what string,
 
 var (
 	roleARN = regexp.MustCompile(`^arn:[a-z0-9-]+:iam::[0-9]{12}:role/[\w+=,.@/-]+$`)
+	awsHost = regexp.MustCompile(`^https?://[^/]*\.(amazonaws\.com(\.cn)?|api\.aws)(:[0-9]+)?(/|$)`)
 	awsName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 )
 
 // sigv4 reads how requests are signed. Without keys here they come from where
 // every AWS tool looks for them.
-func (l *loader) sigv4(auth *Auth, block *hcl.Block) {
+func (l *loader) sigv4(auth *Auth, block *hcl.Block, remote *Rest) {
 	a := l.content(block.Body, sigv4Shape).Attributes
-	auth.Service = l.needed(block, a["service"], "service", `Say which service requests are signed for: service = "glue", "s3tables", "execute-api" or what the remote's documentation says.`)
-	auth.Region = l.needed(block, a["region"], "region", `Say which region requests are signed for: region = "eu-central-1".`)
-	for _, name := range []string{"service", "region"} {
-		if s := l.textQuietly(a[name]); s != "" && !awsName.MatchString(s) {
+	auth.Service, auth.Region = l.text(a["service"], ""), l.text(a["region"], "")
+	for name, value := range map[string]string{"service": auth.Service, "region": auth.Region} {
+		if value != "" && !awsName.MatchString(value) {
 			l.refuse(a[name], "Invalid "+name, fmt.Sprintf("%s has lower-case letters, digits and dashes.", capital(name)))
 		}
+	}
+	if p, _ := rest.ProfileNamed(remote.Profile); a["service"] == nil && p.Login.Service == "" && !awsHost.MatchString(remote.URL) {
+		l.missing(block, "service", `Neither the host nor the profile says which service requests are signed for. Say it: service = "glue", "s3tables", "execute-api" or what the remote's documentation says.`)
 	}
 	auth.RoleARN = l.text(a["role_arn"], "")
 	if auth.RoleARN != "" && !roleARN.MatchString(auth.RoleARN) {
@@ -125,12 +131,4 @@ func (l *loader) sigv4(auth *Auth, block *hcl.Block) {
 	together("session_token_env", "access_key_id_env", "A session token belongs to an access key. Name that too: access_key_id_env = \"…\".")
 	together("external_id_env", "role_arn", "An external id is for assuming a role. Name the role: role_arn = \"…\", or leave the id out.")
 	together("sts_endpoint", "role_arn", "The endpoint is asked for a role. Name the role: role_arn = \"…\", or leave the endpoint out.")
-}
-
-// textQuietly is text of an attribute that was read before.
-func (l *loader) textQuietly(attr *hcl.Attribute) string {
-	before := len(l.diags)
-	s := l.text(attr, "")
-	l.diags = l.diags[:before]
-	return strings.TrimSpace(s)
 }

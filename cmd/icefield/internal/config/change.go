@@ -10,6 +10,9 @@ import (
 // gave. Secrets that are read when they are needed are told by their names.
 func (m Mount) Equal(other Mount) bool { return reflect.DeepEqual(m, other) }
 
+// Same reports whether two server blocks mean the same.
+func (s Server) Same(other Server) bool { return reflect.DeepEqual(s, other) }
+
 // NeedsRestart names the settings of the server that differ and that a running
 // one cannot take over, as "server.listen".
 func (s Server) NeedsRestart(next Server) []string {

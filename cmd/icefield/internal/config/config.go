@@ -9,10 +9,6 @@ type Config struct {
 	Mounts []Mount
 	// Files are the files it was read from.
 	Files []string `json:"-"`
-	// Included are the files that its values came from: those of file("…") and
-	// the certificates of ca_file. Secrets of *_file are not among them, since
-	// they are read when they are needed.
-	Included []string `json:"-"`
 }
 
 // Server is the block of that name.
@@ -170,6 +166,8 @@ type Auth struct {
 	TokenURL, ClientID, ClientSecretEnv, ClientSecretFile, Scope, Audience, Resource string `json:",omitempty"`
 	// Basic sends client id and secret in a header rather than in the form.
 	Basic bool `json:",omitempty"`
+	// Refresh renews a token by exchanging it. It is for AuthOAuth2.
+	Refresh bool `json:",omitempty"`
 	// These are for AuthSigV4. What is empty comes from the surroundings, as for
 	// every AWS tool.
 	Service, Region, RoleARN, STSEndpoint                              string `json:",omitempty"`

@@ -12,6 +12,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/icefield/icefield/mounts/rest"
 )
 
 // dialect reads what tells the remote from what the spec describes.
@@ -50,7 +52,7 @@ func (l *loader) profile(attr *hcl.Attribute) string {
 		return ""
 	}
 	var names []string
-	for _, p := range presets() {
+	for _, p := range rest.Profiles() {
 		if p.Name == name {
 			return name
 		}

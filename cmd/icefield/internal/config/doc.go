@@ -89,6 +89,7 @@
 //	    audience          = "catalog"             # optional
 //	    resource          = "https://catalog.partner.example" # optional
 //	    basic             = false                 # true: id and secret in a header
+//	    refresh           = false                 # true: a token is renewed by exchanging it, as at the remote's own route
 //	  }
 //	  timeout {
 //	    connect = "2s"
@@ -119,9 +120,10 @@
 //	}
 //	auth "oauth2" { … }           # client credentials, as above
 //	auth "sigv4" {
+//	  # All optional, if profile and host say the first two; without keys they come
+//	  # from where AWS tools look for them.
 //	  service  = "glue"           # "s3tables", "execute-api", …
 //	  region   = "eu-central-1"
-//	  # Optional; without keys they come from where AWS tools look for them.
 //	  role_arn              = "arn:aws:iam::123456789012:role/lake" # to assume
 //	  external_id_env       = "EXTERNAL_ID"
 //	  sts_endpoint          = "https://sts.example.com"
@@ -134,7 +136,7 @@
 //	  token_url          = "https://idp.partner.example/token"
 //	  client_id          = "icefield"           # optional, with its secret:
 //	  client_secret_file = "/run/secrets/idp"   # or client_secret_env
-//	  audience           = "catalog"            # optional, as are scope and resource
+//	  audience           = "catalog"            # optional, as are scope, resource and basic
 //	}
 //
 // With "passthrough" and "exchange" the remote may answer each caller differently:

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,7 +69,7 @@ func (l *loader) load(files []*hcl.File, names []string) (*Config, *Report) {
 	half := func(d *hcl.Diagnostic) bool { return d.Summary != "Attribute redefined" }
 	if !slices.ContainsFunc(l.diags, half) {
 		if cfg := l.root(files); !l.diags.HasErrors() {
-			cfg.Files, cfg.Included = names, slices.Sorted(maps.Keys(l.included))
+			cfg.Files = names
 			return cfg, l.report()
 		}
 	}

@@ -147,13 +147,13 @@ func TestEverySettingArrives(t *testing.T) {
 					ExternalIDEnv: "LONG", AccessKeyIDEnv: "LONG", SecretAccessKeyEnv: "LONG", SessionTokenEnv: "LONG"}}},
 		{Name: "named", ViewName: "named", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
 			Rest: &Rest{URL: "https://named.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept,
-				Auth: Auth{Kind: "oauth2", ClientID: "icefield", ClientSecretFile: owner, Audience: "catalog", Resource: "https://catalog.partner.example", Basic: true}}},
+				Auth: Auth{Kind: "oauth2", ClientID: "icefield", ClientSecretFile: owner, Audience: "catalog", Resource: "https://catalog.partner.example", Basic: true, Refresh: true}}},
 		{Name: "through", ViewName: "through", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
 			Rest: &Rest{URL: "https://through.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept,
 				Auth: Auth{Kind: "passthrough"}}},
 	}, cfg.Mounts)
 	assert.Len(t, cfg.Mounts[5].Rest.CASum, 64)
-	assert.Equal(t, []string{filepath.Join(filepath.Dir(owner), "ca.pem"), owner}, cfg.Included)
+	assert.Equal(t, []string{filepath.Join(filepath.Dir(owner), "ca.pem"), owner}, report.Included)
 	var warnings []string
 	for _, f := range report.Findings {
 		warnings = append(warnings, f.Summary)

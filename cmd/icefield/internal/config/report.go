@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +40,10 @@ type Report struct {
 	Findings []Finding
 	// More counts findings that were left out because there are too many.
 	More int
+	// Included are the files that values came from, or should have: those of
+	// file("…") and the certificates of ca_file. Secrets of *_file are not among
+	// them, since they are read when they are needed.
+	Included []string
 }
 
 const maxFindings = 100
@@ -85,7 +90,7 @@ func (l *loader) report() *Report {
 	for name, text := range l.parser.Sources() {
 		masked[name] = l.mask(name, text)
 	}
-	r := &Report{}
+	r := &Report{Included: slices.Sorted(maps.Keys(l.included))}
 	for _, d := range l.diags {
 		f := Finding{Severity: "error", Summary: d.Summary, Detail: d.Detail}
 		if d.Severity == hcl.DiagWarning {

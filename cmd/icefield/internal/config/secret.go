@@ -68,22 +68,42 @@ func ReadSecret(path string) (string, error) {
 // call, so that a token can be renewed while the server runs. Its errors name
 // the variable or file and never the token.
 func (a Auth) Token() func() (string, error) {
-	if a.TokenFile != "" {
-		return func() (string, error) {
-			token, err := ReadSecret(a.TokenFile)
-			if err != nil {
-				return "", fmt.Errorf("the token file %s: %s", a.TokenFile, readProblem(err))
-			}
-			if token == "" {
-				return "", fmt.Errorf("the token file %s is empty", a.TokenFile)
-			}
-			return token, nil
-		}
+	return secretReader("token", a.TokenEnv, a.TokenFile)
+}
+
+// ClientSecret is Token for the secret of an OAuth2 client; nil if there is none.
+func (a Auth) ClientSecret() func() (string, error) {
+	if a.ClientSecretEnv == "" && a.ClientSecretFile == "" {
+		return nil
+	}
+	return secretReader("client secret", a.ClientSecretEnv, a.ClientSecretFile)
+}
+
+// Variable reads an environment variable that names a secret; empty for no name.
+// The error names the variable.
+func Variable(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	if value := os.Getenv(name); value != "" {
+		return value, nil
+	}
+	return "", fmt.Errorf("the environment variable %s is not set", name)
+}
+
+// secretReader reads a variable, or else a file, at each call.
+func secretReader(what, env, file string) func() (string, error) {
+	if file == "" {
+		return func() (string, error) { return Variable(env) }
 	}
 	return func() (string, error) {
-		if token := os.Getenv(a.TokenEnv); token != "" {
-			return token, nil
+		secret, err := ReadSecret(file)
+		if err != nil {
+			return "", fmt.Errorf("the %s file %s: %s", what, file, readProblem(err))
 		}
-		return "", fmt.Errorf("the environment variable %s is not set", a.TokenEnv)
+		if secret == "" {
+			return "", fmt.Errorf("the %s file %s is empty", what, file)
+		}
+		return secret, nil
 	}
 }

@@ -48,3 +48,14 @@ mount "d" {
     "x-request-id"  = "1"
   }
 }
+
+mount "e" {
+  backend     = "rest"
+  owner       = "acme"
+  catalog_url = "https://e.partner.example"
+  profile     = "lakekeeper"
+  auth "oauth2" {
+    client_id         = "icefield"
+    client_secret_env = "TOKEN"
+  }
+}

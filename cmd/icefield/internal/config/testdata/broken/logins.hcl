@@ -65,3 +65,12 @@ mount "f" {
   auth "passthru" {
   }
 }
+
+mount "g" {
+  backend     = "rest"
+  owner       = "acme"
+  catalog_url = "https://g.partner.example"
+  auth "sigv4" {
+    region = "eu-central-1"
+  }
+}

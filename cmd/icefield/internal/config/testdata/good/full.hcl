@@ -140,6 +140,7 @@ mount "named" {
     audience           = "catalog"
     resource           = "https://catalog.partner.example"
     basic              = true
+    refresh            = true
   }
 }
 
