@@ -41,6 +41,11 @@ func referencedBy(at *settings, chain []mounts.Identifier) string {
 			return ""
 		}
 	}
+	if len(chain) == 1 && strings.Contains(b.String(), "%2C") {
+		// Readers that see no comma take encoded ones for those of the list, since
+		// some clients encode them.
+		return ""
+	}
 	return b.String()
 }
 
