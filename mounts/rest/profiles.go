@@ -61,8 +61,10 @@ func unity() Profile {
 //     "<ref>|<warehouse>", percent-encoded once (Nessie documentation, "Iceberg
 //     REST").
 //   - Tokens come from an OpenID provider; its own token route only says so (same).
+//   - Releases up to 0.99 at least publish no endpoint list and have views and HEAD
+//     nevertheless (seen).
 func nessie() Profile {
-	return Profile{Name: "nessie", Path: "/iceberg", Login: LoginPreset{Kind: "oauth2", NoTokenRoute: true}}
+	return Profile{Name: "nessie", Path: "/iceberg", Endpoints: withViews(), Login: LoginPreset{Kind: "oauth2", NoTokenRoute: true}}
 }
 
 // gravitino is the Iceberg REST server of Apache Gravitino.
@@ -172,6 +174,13 @@ func ossTables() Profile {
 // icefield is another Icefield. Its address has no path of its own, the warehouse
 // is the name of a mount or of the tree, and it says everything of itself.
 func icefield() Profile { return Profile{Name: "icefield", Login: LoginPreset{Kind: "bearer"}} }
+
+// withViews is the spec's default set with HEAD and with views.
+func withViews() capabilities.Set {
+	return capabilities.Default().Union(capabilities.Of(capabilities.NamespaceExists, capabilities.TableExists,
+		capabilities.ListViews, capabilities.LoadView, capabilities.ViewExists, capabilities.CreateView,
+		capabilities.ReplaceView, capabilities.RenameView, capabilities.DropView))
+}
 
 // tablesOnly is what the endpoints of S3 Tables and those that follow it have,
 // beside the settings: the spec's default set without changes of namespace
