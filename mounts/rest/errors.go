@@ -54,7 +54,7 @@ func callerGone(ctx context.Context) error {
 }
 
 // lost is the error of a call that got no whole answer. The outcome of a change
-// is unknown once there was a connection to send it on.
+// is unknown once a byte of it was written (passage.reached).
 func lost(ctx, callCtx context.Context, c call, err error, connected bool) error {
 	unknown := connected && c.changes()
 	if ctx.Err() != nil {
@@ -64,7 +64,7 @@ func lost(ctx, callCtx context.Context, c call, err error, connected bool) error
 	}
 	e := &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, To: c.to, Err: innermost(err), OutcomeUnknown: unknown}
 	switch {
-	case callCtx.Err() != nil:
+	case callCtx.Err() != nil && (connected || !c.changes()):
 		e.Kind = mounts.Timeout
 		e.Msg = "the remote catalog did not answer in time"
 	case !connected:
