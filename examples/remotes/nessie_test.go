@@ -1,0 +1,46 @@
+//go:build peers
+
+package remotes
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/icefield/icefield/examples/internal/peers"
+)
+
+// nessie keeps its tables in a store of objects and signs its clients' requests to it. Its prefix is a branch and a
+// warehouse, "main|quarry", and comes percent-encoded.
+func nessie() *server {
+	return &server{
+		name:  "Nessie",
+		heavy: true,
+		// What these hold, or are, has a meaning in Nessie's own names for tables.
+		refuses: []string{"ha#sh", "..", "colon:", "at@"},
+		gaps: map[string]gap{
+			"namespaces: absent":               {`want 404, got 200`, "it lists the tables of a namespace that is not there: an empty page"},
+			"tables: snapshots that refs name": {"1 snapshots for", "it keeps the newest snapshot of each of its own commits, and no others"},
+			"views: absent":                    {`want 404, got 200`, "it lists the views of a namespace that is not there: an empty page"},
+			"tables: ETag, 304":                {"there is no ETag", "it sends none"},
+		},
+		start: func(t *testing.T) *remote {
+			store := s3mem.New()
+			if err := store.CreateBucket("stone"); err != nil {
+				t.Fatal(err)
+			}
+			objects := httptest.NewServer(gofakes3.New(store).Server())
+			t.Cleanup(objects.Close)
+			process := peers.StartNessie(t, peers.Store{
+				URL: objects.URL, Bucket: "stone", Region: "us-east-1", AccessKeyID: "test", SecretKey: "secret-of-the-store",
+			})
+			return &remote{
+				url: process.URL, warehouse: "quarry", mount: `  profile = "nessie"`,
+				direct: direct(t, process.URL, "quarry"),
+				own:    []string{host(t, process.URL), "main%7Cquarry", "main|quarry", "secret-of-the-store"},
+			}
+		},
+	}
+}
