@@ -58,6 +58,7 @@ func newMounts() *cobra.Command {
 		}
 		return writeMounts(cmd.OutOrStdout(), table, time.Now())
 	})
+	cmd.AddCommand(newProbe())
 	return cmd
 }
 
