@@ -198,8 +198,8 @@ func (s *settings) notice(c call, a *answer) bool {
 			s.learnt.levels.Store(int32(depth))
 		}
 	}
-	if !head {
-		s.learnt.refused[c.op].Store(0)
+	if run := &s.learnt.refused[c.op]; !head && run.Load() != 0 {
+		run.Store(0)
 	}
 	return false
 }

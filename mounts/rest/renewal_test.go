@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/mounttest/remote"
 	"github.com/icefield/icefield/mounts/rest"
+	"github.com/icefield/icefield/router"
 )
 
 // asked lets a test wait for the calls of /v1/config.
@@ -73,6 +76,30 @@ func TestWhatTheRemoteOffersIsFollowedWhileTheMountIsOpen(t *testing.T) {
 	if log := b.log.String(); !strings.Contains(log, "settings have changed") || !strings.Contains(log, "GET /v1/{prefix}/namespaces/{namespace}/views/{view}") {
 		t.Errorf("the log does not say what changed: %s", log)
 	}
+}
+
+// TestOurOwnSettingsFollowTheRemotes reads /v1/config of this server, as its
+// clients do.
+func TestOurOwnSettingsFollowTheRemotes(t *testing.T) {
+	srv, calls := serve(t, remote.Options{}), make(asked, 1)
+	srv.Tune(func(q *remote.Quirks) { q.NoEndpoints = true })
+	b := open(t, srv, eager(calls), func(c *rest.Config) { c.Writable = true })
+	front := router.New(router.Config{Tree: router.Catalog{Name: "icefield", Backend: b}})
+	settings := func() string {
+		w := httptest.NewRecorder()
+		front.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/config", nil))
+		return w.Body.String()
+	}
+	if said := settings(); strings.Contains(said, "/views") || strings.Contains(said, "idempotency") {
+		t.Fatalf("before: %s", said)
+	}
+	srv.Tune(func(q *remote.Quirks) {
+		q.Defaults, q.KeyLifetime = map[string]string{"view-endpoints-supported": "true"}, json.RawMessage(`"PT10M"`)
+	})
+	calls.until(t, "our settings have views and keys", func() bool {
+		said := settings()
+		return strings.Contains(said, "POST /v1/{prefix}/namespaces/{namespace}/views") && strings.Contains(said, `"idempotency-key-lifetime":"PT10M"`)
+	})
 }
 
 func TestARemoteThatDoesNotTellItsSettingsKeepsTheOnesItHad(t *testing.T) {
