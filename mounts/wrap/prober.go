@@ -17,6 +17,9 @@ type ProbeOptions struct {
 	// Interval is the pause between two probes, give or take a tenth; 0 means
 	// 5s. Negative: the mount is not probed.
 	Interval time.Duration
+	// Longest is the pause between two probes of a backend that cannot be reached,
+	// to which the pauses double; 0 means 30s. A call that is answered ends that.
+	Longest time.Duration
 	// Timeout bounds one probe; 0 means the interval, but at most 5s.
 	Timeout time.Duration
 }
@@ -27,6 +30,9 @@ func (o ProbeOptions) withDefaults() ProbeOptions {
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = min(o.Interval, 5*time.Second)
+	}
+	if o.Longest <= 0 {
+		o.Longest = 30 * time.Second
 	}
 	return o
 }
@@ -49,23 +55,67 @@ type prober struct {
 	last atomic.Pointer[seen]
 	// reached is set when a call succeeded after the last probe.
 	reached atomic.Bool
+	// again is told that a call was answered while the probes failed.
+	again chan struct{}
 	// pending is a probe that did not end in its time, or nil.
 	pending *call[struct{}]
 }
 
-// run probes at once and then at every interval, until ctx ends.
+// run probes at once and then after a pause, again and again, until ctx ends.
 func (p *prober) run(ctx context.Context) {
+	failures := 0
 	for {
 		p.probe(ctx)
-		tenth := p.opt.Interval / 10
-		timer := time.NewTimer(p.opt.Interval - tenth + rand.N(2*tenth+1))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if failures++; p.up() {
+			failures = 0
+		}
+		if !p.wait(ctx, p.opt.pause(failures)) {
 			return
 		}
 	}
+}
+
+// wait waits for about the given pause, or only for the usual one if a call is
+// answered meanwhile; false once ctx has ended.
+func (p *prober) wait(ctx context.Context, pause time.Duration) bool {
+	select {
+	case <-p.again:
+	default: // what was answered before the probe is no news
+	}
+	start := time.Now()
+	timer := time.NewTimer(jittered(pause))
+	defer timer.Stop()
+	for again := p.again; ; {
+		select {
+		case <-timer.C:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-again:
+			again = nil
+			timer.Reset(max(0, jittered(min(pause, p.opt.Interval))-time.Since(start)))
+		}
+	}
+}
+
+// jittered is a pause give or take a tenth, so that servers that started together
+// do not probe together.
+func jittered(pause time.Duration) time.Duration {
+	tenth := pause / 10
+	return pause - tenth + rand.N(2*tenth+1)
+}
+
+// pause is how long to wait after so many failures in a row. The first one is
+// looked into as soon as a success would be: it may have been one lost call.
+func (o ProbeOptions) pause(failures int) time.Duration {
+	pause := o.Interval
+	for range failures - 1 {
+		if pause >= o.Longest {
+			break
+		}
+		pause = min(2*pause, o.Longest)
+	}
+	return pause
 }
 
 // probe asks once. A backend that ignores its context is not asked again while

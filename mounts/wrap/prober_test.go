@@ -33,7 +33,7 @@ func TestProbesComeAtOnceAndAtTheirIntervalUntilClose(t *testing.T) {
 		if st := m.Status(); st.State != mounts.Down || st.Latency != time.Millisecond {
 			t.Errorf("the latency of the last good probe is not kept: %+v", st)
 		}
-		if n := probes.Load(); n < 10 || n > 12 {
+		if n := probes.Load(); n < 5 || n > 7 { // after 0, 10, 20, 40, 70, 100 seconds
 			t.Errorf("%d probes in 101s", n)
 		}
 		n := probes.Load()
@@ -44,6 +44,35 @@ func TestProbesComeAtOnceAndAtTheirIntervalUntilClose(t *testing.T) {
 		time.Sleep(time.Minute)
 		if probes.Load() != n {
 			t.Error("probed after Close")
+		}
+	})
+}
+
+func TestAMountThatIsDownIsProbedEverLessUntilACallIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var probes atomic.Int64
+		s := answering()
+		s.isHealthy(func(context.Context) error {
+			probes.Add(1)
+			return &mounts.Error{Kind: mounts.Unavailable}
+		})
+		m := Stack(s, Options{Name: "prod", Probe: ProbeOptions{Interval: second, Longest: 8 * second}})
+		m.Start()
+		defer m.Close()
+		time.Sleep(100 * second)
+		if n := probes.Load(); n < 13 || n > 18 {
+			t.Errorf("%d probes in 100s, of which most should be 8s apart", n)
+		}
+		// A call that is answered is a reason to look, but calls do not make probes.
+		n := probes.Load()
+		for range 1000 {
+			if err := ask(m.Mount().View, load); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if got := probes.Load() - n; got < 7 || got > 13 {
+			t.Errorf("%d probes while calls were answered for 10s", got)
 		}
 	})
 }
@@ -101,7 +130,7 @@ func TestAFailedProbeIsSeenUntilAProbeOrACallSucceeds(t *testing.T) {
 			t.Errorf("after another bad probe: %+v", st)
 		}
 		s.isHealthy(nil)
-		time.Sleep(6 * second)
+		time.Sleep(12 * second)
 		if st := m.Status(); st.State != mounts.Up || st.LastError != "" {
 			t.Errorf("after a good probe: %+v", st)
 		}
@@ -132,7 +161,7 @@ func TestAHungProbeIsBoundedAndNotRepeated(t *testing.T) {
 			t.Errorf("the answer of a probe that came too late counts: %d probes, %+v", probes.Load(), st)
 		}
 		s.isHealthy(nil)
-		time.Sleep(6 * second)
+		time.Sleep(34 * second)
 		if st := m.Status(); st.State != mounts.Up {
 			t.Errorf("got %+v", st)
 		}

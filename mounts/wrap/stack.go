@@ -23,7 +23,7 @@ func Stack(backend mounts.Backend, opt Options) *Mounted {
 	m.breaker = newBreaker(opt.Breaker, opt.Timeout/2, opt.Logger, metrics.refusal("breaker"), m.noteReached)
 	m.retrier = &retrier{early: opt.Timeout / 2, mean: retryPause, budget: newBudget(), again: metrics.retry()}
 	m.prober = &prober{opt: opt.Probe, owner: m.calls, health: guarded(backend.Health),
-		success: m.breaker.recovered, changed: m.logChange}
+		success: m.breaker.recovered, changed: m.logChange, again: make(chan struct{}, 1)}
 
 	// From the inside out.
 	core := Contract(owned{backend, m})
@@ -143,6 +143,10 @@ func (m *Mounted) Close() error {
 func (m *Mounted) noteReached() {
 	if !m.prober.reached.Load() {
 		m.prober.reached.Store(true)
+		select {
+		case m.prober.again <- struct{}{}:
+		default:
+		}
 	}
 }
 
