@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/processcreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
@@ -45,7 +47,7 @@ func (s *signature) fetch(ctx context.Context, _ *issued[keys]) (issued[keys], e
 	if provider == nil {
 		return issued[keys]{}, s.credentialsError(ctx, errors.New("the default chain is empty"))
 	}
-	got, err := provider.Retrieve(ctx)
+	got, err := retrieve(ctx, provider)
 	if err == nil && !got.HasKeys() {
 		err = errors.New("the provider gave no keys")
 	}
@@ -62,11 +64,26 @@ func (s *signature) fetch(ctx context.Context, _ *issued[keys]) (issued[keys], e
 	return lasting(keys{Credentials: got, region: chain.Region}, start, lifetime), nil
 }
 
+// retrieve survives providers of the chain that take an answer for granted.
+func retrieve(ctx context.Context, from aws.CredentialsProvider) (got aws.Credentials, err error) {
+	defer func() {
+		if recover() != nil {
+			got, err = aws.Credentials{}, errors.New("the provider failed on the answer that it got")
+		}
+	}()
+	return from.Retrieve(ctx)
+}
+
 // load is the AWS configuration that the keys come from.
 func (s *signature) load(ctx context.Context) (aws.Config, error) {
+	// The chain's own cache goes on with a call whose context has ended.
+	web := awshttp.NewBuildableClient().WithTimeout(s.with.timeout)
 	with := []func(*awsconfig.LoadOptions) error{
 		awsconfig.WithLogger(logging.Nop{}),
 		awsconfig.WithRetryMaxAttempts(2),
+		awsconfig.WithHTTPClient(web),
+		awsconfig.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = web }),
+		awsconfig.WithProcessCredentialOptions(func(o *processcreds.Options) { o.Timeout = s.with.timeout }),
 	}
 	if s.config.Region != "" {
 		with = append(with, awsconfig.WithRegion(s.config.Region))
@@ -93,11 +110,22 @@ func (s *signature) role(chain aws.Config) aws.CredentialsProvider {
 			o.HTTPClient = s.with.http
 		}
 	})
-	return stscreds.NewAssumeRoleProvider(client, s.config.RoleARN, func(o *stscreds.AssumeRoleOptions) {
-		o.RoleSessionName = roleSession
-		if s.config.ExternalID != "" {
-			o.ExternalID = aws.String(s.config.ExternalID)
+	ask := &sts.AssumeRoleInput{RoleArn: aws.String(s.config.RoleARN), RoleSessionName: aws.String(roleSession)}
+	if s.config.ExternalID != "" {
+		ask.ExternalId = aws.String(s.config.ExternalID)
+	}
+	return aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
+		got, err := client.AssumeRole(ctx, ask)
+		switch {
+		case err != nil:
+			return aws.Credentials{}, err
+		case got.Credentials == nil || got.Credentials.Expiration == nil:
+			// The SDK's own provider panics here.
+			return aws.Credentials{}, errors.New("the answer holds no credentials")
 		}
+		c := got.Credentials
+		return aws.Credentials{AccessKeyID: aws.ToString(c.AccessKeyId), SecretAccessKey: aws.ToString(c.SecretAccessKey),
+			SessionToken: aws.ToString(c.SessionToken), CanExpire: true, Expires: *c.Expiration}, nil
 	})
 }
 
