@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -50,8 +51,13 @@ func (o *object) yes(name string, value bool) *object {
 	if !value {
 		return o
 	}
+	return o.truth(name, true)
+}
+
+// truth adds a truth value.
+func (o *object) truth(name string, value bool) *object {
 	o.name(name)
-	o.b = append(o.b, "true"...)
+	o.b = strconv.AppendBool(o.b, value)
 	return o
 }
 

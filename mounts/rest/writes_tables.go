@@ -23,8 +23,9 @@ func (b *Backend) CreateTable(ctx context.Context, req *mounts.CreateTableReques
 		return nil, err
 	}
 	c.delegation, c.staged = b.delegation(req.Delegation), req.StageCreate
+	// Nessie fails with a 500 where stage-create is missing, which Iceberg's own clients always send.
 	c.body = newBody(len(req.Schema)).text("name", req.Name).some("location", req.Location).raw("schema", req.Schema).
-		raw("partition-spec", req.PartitionSpec).raw("write-order", req.WriteOrder).yes("stage-create", req.StageCreate).
+		raw("partition-spec", req.PartitionSpec).raw("write-order", req.WriteOrder).truth("stage-create", req.StageCreate).
 		properties(req.Properties).rest(req.Extra).end()
 	a, err := b.write(ctx, c)
 	if err != nil {
