@@ -20,6 +20,8 @@ type Backend struct {
 	client  *client
 	known   atomic.Pointer[settings]
 	renewal renewal
+	tags    tags
+	memo    *memo
 }
 
 var _ mounts.Backend = (*Backend)(nil)
@@ -44,7 +46,7 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 		return nil, err
 	}
 	s.announce(c.Logger, &settings{})
-	b := &Backend{config: c, client: k, renewal: renewal{every: c.RefreshSettings, gap: signGap, turn: make(chan struct{}, 1)}}
+	b := &Backend{config: c, client: k, tags: newTags(c), memo: newMemo(c.Remember), renewal: renewal{every: c.RefreshSettings, gap: signGap, turn: make(chan struct{}, 1)}}
 	b.known.Store(s)
 	b.keepCurrent()
 	return b, nil

@@ -91,8 +91,8 @@ func TestTheLimitIsExact(t *testing.T) {
 		ok             bool
 	}{{100, 100, true}, {100, -1, true}, {101, 101, false}, {101, -1, false}, {0, -1, true}, {0, 0, true}} {
 		var r reader
-		body, err := r.read(&http.Response{ContentLength: c.declared, Header: http.Header{},
-			Body: io.NopCloser(&allAtOnce{strings.Repeat("x", int(c.size))})}, 100)
+		body, err := r.read(t.Context(), &http.Response{ContentLength: c.declared, Header: http.Header{},
+			Body: io.NopCloser(&allAtOnce{strings.Repeat("x", int(c.size))})}, 100, true)
 		if (err == nil) != c.ok || !c.ok && !errors.Is(err, errTooLarge) || c.ok && int64(len(body)) != c.size {
 			t.Errorf("%d bytes, declared %d: %d bytes, %v", c.size, c.declared, len(body), err)
 		}
@@ -113,7 +113,7 @@ func (a *allAtOnce) Read(p []byte) (int, error) {
 func TestKeptBuffersAreNotShared(t *testing.T) {
 	var r reader
 	read := func(text string) []byte {
-		body, err := r.read(&http.Response{ContentLength: -1, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}, 1<<20)
+		body, err := r.read(t.Context(), &http.Response{ContentLength: -1, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}, 1<<20, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,8 @@ type client struct {
 func newClient(c Config) *client {
 	transport := newTransport(c)
 	k := &client{http: newHTTP(pool{transport}), transport: transport, request: c.Request,
-		limit: c.MaxResponse, agent: c.UserAgent, instance: c.InstanceID, headers: c.Headers, observe: c.Observe}
+		limit: c.MaxResponse, agent: c.UserAgent, instance: c.InstanceID, headers: c.Headers, observe: c.Observe,
+		reader: reader{memory: c.Memory}}
 	if u, err := url.Parse(c.URL); err == nil {
 		k.hosts = append(k.hosts, u.Host)
 		if strings.Contains(u.Hostname(), ".") {
@@ -153,7 +154,7 @@ func (k *client) send(ctx context.Context, c call) (*answer, error) {
 		return a, nil
 	}
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated {
-		if a.body, err = k.reader.read(resp, maxErrorBody); err != nil {
+		if a.body, err = k.reader.read(callCtx, resp, maxErrorBody, false); err != nil {
 			a.body = nil
 		}
 		if callCtx.Err() != nil {
@@ -161,7 +162,10 @@ func (k *client) send(ctx context.Context, c call) (*answer, error) {
 		}
 		return a, nil
 	}
-	if a.body, err = k.reader.read(resp, k.limit); err != nil {
+	if a.body, err = k.reader.read(callCtx, resp, k.limit, !c.changes()); err != nil {
+		if full := noRoom(err); full != nil {
+			return nil, about(full, c)
+		}
 		return nil, lost(ctx, callCtx, c, err, true)
 	}
 	return a, nil

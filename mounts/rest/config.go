@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/icefield/icefield/capabilities"
+	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/pagination"
 )
 
@@ -53,6 +54,12 @@ type Config struct {
 	Connect, Request time.Duration
 	// MaxResponse bounds an answer in bytes, as sent and as inflated (256 MiB).
 	MaxResponse int64
+	// Memory is what answers may hold until the clients that they are for have
+	// theirs; nil is no bound. It may be shared by all mounts.
+	Memory *mounts.Memory
+	// Remember bounds the metadata, in bytes, that is remembered to know it again
+	// when a remote without tags sends it unchanged; 0 remembers none.
+	Remember int64
 	// InFlight is how many idle connections are kept for reuse (64).
 	InFlight int
 	// InstanceID names this server in X-Icefield-Via, where the caller has no

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
 )
 
@@ -38,7 +40,7 @@ var (
 // readLoaded finds the parts of an answer. The metadata stays the bytes it came
 // as.
 func readLoaded(body []byte) (*loaded, error) {
-	l, err := readStaged(body)
+	l, err := readKnowing(body, nil)
 	if err == nil && l.location == "" {
 		err = errNoPointer
 	}
@@ -48,10 +50,11 @@ func readLoaded(body []byte) (*loaded, error) {
 	return l, nil
 }
 
-// readStaged is readLoaded for a table that is staged and may have no location.
-func readStaged(body []byte) (*loaded, error) {
+// readKnowing is readLoaded for a table that may be staged and have no location,
+// and whose metadata may be known already (see knowing).
+func readKnowing(body, known []byte) (*loaded, error) {
 	l := &loaded{}
-	err := members(body, func(name string, value jsontext.Value) error {
+	err := knowing(body, known, func(name string, value jsontext.Value) error {
 		switch name {
 		case "metadata-location":
 			l.location, _ = stringValue(value)
@@ -112,20 +115,43 @@ func (l *loaded) tableLocation() (string, error) {
 // readTable makes the answer to a load, a create or a register a table, with the
 // access to storage that the call asked for.
 func (b *Backend) readTable(c call, a *answer) (*mounts.Table, error) {
-	read := readLoaded
-	if c.staged {
-		read = readStaged
+	var known json.RawMessage
+	if c.op == capabilities.LoadTable {
+		known = b.memo.recall(c.url)
 	}
-	l, err := read(a.body)
+	l, err := readKnowing(a.body, known)
+	if err == nil && l.location == "" && !c.staged {
+		err = errNoPointer
+	}
 	if err != nil {
 		return nil, broken(c, err)
+	}
+	l.detach(len(a.body))
+	if c.op == capabilities.LoadTable && !same(l.metadata, known) {
+		b.memo.remember(c.url, l.metadata, l.secret())
 	}
 	t, err := b.grant(c, l)
 	if err != nil {
 		return nil, err
 	}
-	t.ETag = marked(entityTag(a.header), c.delegation, len(t.StorageCredentials) > 0 || t.Signing != nil)
+	t.ETag = b.tags.seal(marked(entityTag(a.header), c.delegation, len(t.StorageCredentials) > 0 || t.Signing != nil))
 	return t, nil
+}
+
+// detach copies what is passed on out of a body most of which is something else,
+// so that whoever keeps the metadata does not keep that too.
+func (l *loaded) detach(body int) {
+	passed := len(l.metadata)
+	for _, value := range l.extra {
+		passed += len(value)
+	}
+	if passed >= body/2 {
+		return
+	}
+	l.metadata = bytes.Clone(l.metadata)
+	for name, value := range l.extra {
+		l.extra[name] = bytes.Clone(value)
+	}
 }
 
 // entityTag is the answer's ETag, empty for one that cannot be sent on.

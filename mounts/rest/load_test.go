@@ -88,7 +88,7 @@ func TestEntityTagsPassAndANotModifiedIsOnlyBelievedWhenAskedFor(t *testing.T) {
 	if err != nil || !again.NotModified || again.ETag != first.ETag || again.Metadata != nil {
 		t.Errorf("revalidated: %+v, %v", again, err)
 	}
-	if got := b.srv.Last().Header.Get("If-None-Match"); got != first.ETag {
+	if got := b.srv.Last().Header.Get("If-None-Match"); got == first.ETag || got[1:] != first.ETag[strings.Index(first.ETag, ".")+1:] {
 		t.Errorf("sent If-None-Match %q", got)
 	}
 	if _, err := load("\"a\r\nX-Evil: 1\""); err != nil || b.srv.Last().Header.Get("X-Evil") != "" || b.srv.Last().Header.Get("If-None-Match") != "" {

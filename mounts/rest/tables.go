@@ -44,14 +44,14 @@ func (b *Backend) LoadTable(ctx context.Context, req *mounts.LoadTableRequest) (
 	}
 	c.url = queried(c.url, "snapshots="+segment(string(req.Snapshots)), "referenced-by="+referencedBy(c.at, req.ReferencedBy))
 	c.delegation = b.delegation(req.Delegation)
-	c.ifNoneMatch = conditional(req.IfNoneMatch, c.delegation)
+	c.ifNoneMatch = conditional(b.tags.open(req.IfNoneMatch), c.delegation)
 	a, err := b.do(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case a.status == http.StatusNotModified && c.ifNoneMatch != "":
-		return &mounts.Table{NotModified: true, ETag: marked(entityTag(a.header), c.delegation, false)}, nil
+		return &mounts.Table{NotModified: true, ETag: b.tags.seal(marked(entityTag(a.header), c.delegation, false))}, nil
 	case a.status != http.StatusOK:
 		return nil, refusal(c, a)
 	}
