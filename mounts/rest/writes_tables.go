@@ -91,7 +91,7 @@ func (b *Backend) committed(ctx context.Context, c call) (*mounts.Table, error) 
 	if err != nil {
 		return nil, broken(c, err)
 	}
-	return &mounts.Table{MetadataLocation: loaded.location, Metadata: loaded.metadata, Extra: loaded.extra, ETag: entityTag(a.header)}, nil
+	return &mounts.Table{MetadataLocation: loaded.location, Metadata: loaded.metadata, Extra: loaded.extra, ETag: b.tags.seal(entityTag(a.header))}, nil
 }
 
 // CommitTable implements mounts.Backend.
