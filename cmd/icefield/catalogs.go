@@ -103,15 +103,19 @@ func (c *catalogs) leadsBack(r *http.Request) bool {
 // that mean the same go on as they are; the others are opened first. Requests
 // under way stay on the table that they began with, and what that alone held is
 // closed when the last of them is answered. It is not for the settings that
-// Server.NeedsRestart names.
+// Server.NeedsRestart names. A configuration that means the same as before changes
+// nothing.
 func (c *catalogs) replace(ctx context.Context, cfg *config.Config) (changes, error) {
 	c.changing.Lock()
 	defer c.changing.Unlock()
+	before := c.current.Load()
+	if before != nil && before.means(cfg) {
+		return changes{}, nil
+	}
 	if err := c.announce(cfg); err != nil {
 		return changes{}, err
 	}
 	defer func() { _ = c.announce(nil) }() // what it protects was read before
-	before := c.current.Load()
 	next, err := c.build(ctx, cfg, before)
 	if err == nil {
 		err = c.takeOver(ctx, next)

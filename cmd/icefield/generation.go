@@ -74,11 +74,21 @@ func (g *generation) find(name string) *placed {
 	return nil
 }
 
+// means reports whether a configuration means what the generation was made of.
+func (g *generation) means(cfg *config.Config) bool {
+	if len(cfg.Mounts) != len(g.cfg.Mounts) || !cfg.Server.Same(g.cfg.Server) {
+		return false
+	}
+	for _, m := range cfg.Mounts {
+		if p := g.find(m.Name); p == nil || !p.config.Equal(m) {
+			return false
+		}
+	}
+	return true
+}
+
 // changes is what became of the mounts, by their names.
 type changes struct{ added, changed, removed, kept []string }
-
-// none reports that every mount is what it was.
-func (c changes) none() bool { return len(c.added)+len(c.changed)+len(c.removed) == 0 }
 
 // differences compares a generation with the one before, if there was one.
 func differences(before, next *generation) changes {

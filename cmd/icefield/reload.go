@@ -84,14 +84,14 @@ func (r *reloader) reload(ctx context.Context) {
 	s := r.server
 	cfg, report := r.read()
 	logFindings(s.logger, report)
-	before := s.catalogs.current.Load().cfg
+	before := s.catalogs.current.Load()
 	var err error
 	var what changes
 	switch {
 	case report.HasErrors():
 		err = mistakes(report)
 	default:
-		if names := before.Server.NeedsRestart(cfg.Server); len(names) > 0 {
+		if names := before.cfg.Server.NeedsRestart(cfg.Server); len(names) > 0 {
 			text := fmt.Sprintf("%s cannot change while the server runs: set it back, or restart the server", strings.Join(names, ", "))
 			err = safe{text, errors.New(text)}
 			break
@@ -105,7 +105,7 @@ func (r *reloader) reload(ctx context.Context) {
 	case err != nil:
 		settings.refused(reasonOf(err))
 		s.logger.Error("the configuration is refused, and the one before serves on", "error", err)
-	case what.none() && before.Server.Same(cfg.Server):
+	case s.catalogs.current.Load() == before:
 		settings.accepted(reloadUnchanged)
 		s.logger.Info("the configuration was read again and means the same as before")
 	default:
