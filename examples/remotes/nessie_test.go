@@ -12,6 +12,9 @@ import (
 	"github.com/icefield/icefield/examples/internal/peers"
 )
 
+// ownAddress is why it names itself in the answer to a commit. Where the metadata is must not be changed on the way.
+const ownAddress = "the metadata-location that it answers a commit with is an address of its own; that of a load is where the file is"
+
 // nessie keeps its tables in a store of objects and signs its clients' requests to it. Its prefix is a branch and a
 // warehouse, "main|quarry", and comes percent-encoded.
 func nessie() *server {
@@ -21,10 +24,16 @@ func nessie() *server {
 		// What these hold, or are, has a meaning in Nessie's own names for tables.
 		refuses: []string{"ha#sh", "..", "colon:", "at@"},
 		gaps: map[string]gap{
-			"namespaces: absent":               {`want 404, got 200`, "it lists the tables of a namespace that is not there: an empty page"},
-			"tables: snapshots that refs name": {"1 snapshots for", "it keeps the newest snapshot of each of its own commits, and no others"},
-			"views: absent":                    {`want 404, got 200`, "it lists the views of a namespace that is not there: an empty page"},
-			"tables: ETag, 304":                {"there is no ETag", "it sends none"},
+			"namespaces: absent":                       {`want 404, got 200`, "it lists the tables of a namespace that is not there: an empty page"},
+			"tables: snapshots that refs name":         {"1 snapshots for", "it keeps the newest snapshot of each of its own commits, and no others"},
+			"tables: create in stages":                 {"names the remote", ownAddress},
+			"tables: commit":                           {"names the remote", ownAddress},
+			"tables: commit, refused":                  {"names the remote", ownAddress},
+			"views: create, replace, drop":             {"names the remote", ownAddress},
+			"tables: commit, refused as not the first": {"want 409, got 200", "it takes a requirement that a branch is not there for none"},
+			"tables: commit, what nobody knows":        {"want 400, got 502", "it answers 500, after which nobody knows whether it was applied"},
+			"views: absent":                            {`want 404, got 200`, "it lists the views of a namespace that is not there: an empty page"},
+			"tables: ETag, 304":                        {"there is no ETag", "it sends none"},
 		},
 		start: func(t *testing.T) *remote {
 			store := s3mem.New()

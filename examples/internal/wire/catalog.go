@@ -196,9 +196,10 @@ func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+"
 
 // Config is the answer to /v1/config.
 type Config struct {
-	Defaults  map[string]string `json:"defaults"`
-	Overrides map[string]string `json:"overrides"`
-	Endpoints []string          `json:"endpoints"`
+	Defaults    map[string]string `json:"defaults"`
+	Overrides   map[string]string `json:"overrides"`
+	Endpoints   []string          `json:"endpoints"`
+	KeyLifetime string            `json:"idempotency-key-lifetime"`
 }
 
 // Config asks for the configuration of a warehouse, empty for none.
