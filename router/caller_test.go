@@ -11,6 +11,7 @@ import (
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/pagination"
 )
 
 func TestTheClientsTokenReachesTheBackendAndNothingElse(t *testing.T) {
@@ -118,4 +119,33 @@ func TestTheScopeOutlivesAnAnswerThatTheDeadlineGave(t *testing.T) {
 	}
 	close(release)
 	<-ended
+}
+
+func TestAnAnswerFromBeforeAnOutageSaysSo(t *testing.T) {
+	for _, stale := range []bool{true, false} {
+		_, b := scripted(func(ctx context.Context, req mounts.Request) (mounts.Response, error) {
+			if stale {
+				mounts.CallerFrom(ctx).Scope.MarkStale()
+			}
+			switch r := req.(type) {
+			case *mounts.TableExistsRequest:
+				return nil, nil
+			case *mounts.ListTablesRequest:
+				return &pagination.Page[mounts.Identifier]{Items: []mounts.Identifier{}}, nil
+			case *mounts.LoadTableRequest:
+				if r.IfNoneMatch != "" {
+					return &mounts.Table{NotModified: true, ETag: `"a"`}, nil
+				}
+			}
+			return &mounts.Table{MetadataLocation: "l", Metadata: []byte("{}"), ETag: `"a"`}, nil
+		})
+		w := over(t, b)
+		for _, call := range [][]string{{"GET", "/v1/namespaces/a/tables/t", ""}, {"HEAD", "/v1/namespaces/a/tables/t", ""},
+			{"GET", "/v1/namespaces/a/tables", ""}, {"GET", "/v1/namespaces/a/tables/t", "", `If-None-Match: "a"`}} {
+			got := w.do(call[0], call[1], call[2], call[3:]...)
+			if warned := got.header.Get("Warning") != ""; warned != stale || got.status >= 400 {
+				t.Errorf("%v: %d, Warning %q, stale %v", call, got.status, got.header.Get("Warning"), stale)
+			}
+		}
+	}
 }

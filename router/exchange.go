@@ -117,6 +117,7 @@ func (x *exchange) send(ctx context.Context, req mounts.Request) (mounts.Respons
 // done answers 204.
 func (x *exchange) done() {
 	if claim(x.w) {
+		x.headers(reply{})
 		x.w.WriteHeader(http.StatusNoContent)
 	}
 }
@@ -131,12 +132,22 @@ type reply struct {
 	etag         string
 }
 
-func (o reply) headers(h http.Header) {
+// staleWarning marks an answer from before the catalog behind a mount went out of
+// reach (RFC 7234, section 5.5.1).
+const staleWarning = `110 - "Response is Stale"`
+
+// headers sets the headers of an answer but for the body's own. The caller has
+// claimed it.
+func (x *exchange) headers(o reply) {
+	h := x.w.Header()
+	if x.call.Scope.Stale() {
+		h["Warning"] = []string{staleWarning}
+	}
 	switch {
 	case o.cacheControl != "":
-		h.Set("Cache-Control", o.cacheControl)
+		h["Cache-Control"] = []string{o.cacheControl}
 	case o.secret:
-		h.Set("Cache-Control", "no-store")
+		h["Cache-Control"] = []string{"no-store"}
 	}
 	if o.etag != "" {
 		h["ETag"] = []string{o.etag} // spelled so: Java clients look it up with the case (rule R15)
@@ -148,7 +159,7 @@ func (x *exchange) answer(o reply, write func(b []byte) []byte) {
 	if !claim(x.w) {
 		return
 	}
-	o.headers(x.w.Header())
+	x.headers(o)
 	buf := x.buffers.get()
 	*buf = write(*buf)
 	x.buffers.write(x.w, x.r, http.StatusOK, body{head: *buf})
@@ -166,7 +177,7 @@ func (x *exchange) document(o reply, middle []byte, write func(b []byte) (out []
 	if !claim(x.w) {
 		return nil
 	}
-	o.headers(x.w.Header())
+	x.headers(o)
 	buf := x.buffers.get()
 	var tail int
 	*buf, tail = write(*buf)

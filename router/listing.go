@@ -42,6 +42,7 @@ func list[T any](ctx context.Context, x *exchange, p paging, field string, next 
 	}
 	*buf = append(b, '}')
 	if claim(x.w) {
+		x.headers(reply{})
 		x.buffers.write(x.w, x.r, 200, body{head: *buf})
 	}
 	return nil

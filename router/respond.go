@@ -2,6 +2,7 @@ package router
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -63,6 +64,7 @@ func (p *buffers) compressor() *compressor {
 }
 
 func (p *buffers) release(c *compressor) {
+	c.writer.Reset(io.Discard) // holds on to no connection
 	if c.out.Cap() <= keepUpTo {
 		p.gzip.Put(c)
 	}
@@ -83,11 +85,11 @@ func (p *buffers) write(w http.ResponseWriter, r *http.Request, status int, b bo
 		w.WriteHeader(status)
 		return
 	}
-	if h.Get("Content-Type") == "" {
-		h.Set("Content-Type", "application/json")
+	if len(h["Content-Type"]) == 0 {
+		h["Content-Type"] = []string{"application/json"}
 	}
 	if b.len() >= gzipFrom {
-		h.Set("Vary", "Accept-Encoding")
+		h["Vary"] = []string{"Accept-Encoding"}
 		if acceptsGzip(r.Header["Accept-Encoding"]) {
 			p.writeGzip(w, status, b)
 			return
@@ -112,17 +114,35 @@ func (p *buffers) write(w http.ResponseWriter, r *http.Request, status int, b bo
 	}
 }
 
+// writeGzip zips an answer: into memory while it is small, so that it leaves in
+// one go and with its length; a large one on its way out, so that it is not held
+// twice.
 func (p *buffers) writeGzip(w http.ResponseWriter, status int, b body) {
 	c := p.compressor()
 	defer p.release(c)
-	for _, part := range [...][]byte{b.head, b.middle, b.tail} {
-		_, _ = c.writer.Write(part) // into memory
+	w.Header()["Content-Encoding"] = []string{"gzip"}
+	if b.len() > spliceUpTo {
+		c.writer.Reset(w)
+		w.WriteHeader(status)
+		if c.zip(b) == nil {
+			_ = c.writer.Close()
+		}
+		return
 	}
+	_ = c.zip(b) // into memory
 	_ = c.writer.Close()
-	w.Header().Set("Content-Encoding", "gzip")
 	w.Header().Set("Content-Length", strconv.Itoa(c.out.Len()))
 	w.WriteHeader(status)
 	_, _ = w.Write(c.out.Bytes())
+}
+
+func (c *compressor) zip(b body) error {
+	for _, part := range [...][]byte{b.head, b.middle, b.tail} {
+		if _, err := c.writer.Write(part); err != nil {
+			return err // the client left
+		}
+	}
+	return nil
 }
 
 // acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3): gzip must be

@@ -37,7 +37,11 @@ func TestAnswersArriveWholeAtEverySizeWithAndWithoutGzip(t *testing.T) {
 		}
 		for range 2 { // the second time with a used writer
 			g = w.do("GET", "/v1/namespaces/a/tables/t", "", "Accept-Encoding: br, gzip;q=0.5")
-			if g.header.Get("Content-Encoding") != "gzip" || g.header.Get("Content-Length") != fmt.Sprint(len(g.body)) || g.header.Get("Vary") != "Accept-Encoding" {
+			length := g.header.Get("Content-Length") // of a large one, zipped on its way out, nobody knows it
+			if len(want) <= spliceUpTo && length == "" || length != "" && length != fmt.Sprint(len(g.body)) {
+				t.Errorf("%d: the length is %q of %d", size, length, len(g.body))
+			}
+			if g.header.Get("Content-Encoding") != "gzip" || g.header.Get("Vary") != "Accept-Encoding" {
 				t.Fatalf("%d: not zipped: %v", size, g.header)
 			}
 			z, err := gzip.NewReader(strings.NewReader(g.body))

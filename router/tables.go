@@ -54,7 +54,7 @@ func loadTable(ctx context.Context, x *exchange) error {
 // notModified answers 304, which has no body.
 func (x *exchange) notModified(etag string) {
 	if claim(x.w) {
-		reply{secret: true, etag: etag}.headers(x.w.Header())
+		x.headers(reply{secret: true, etag: etag})
 		x.w.WriteHeader(http.StatusNotModified)
 	}
 }
