@@ -43,9 +43,9 @@ type Dialect struct {
 	// ask for pages.
 	Unasked bool
 
-	// Created answers what makes something with 201; Accepted answers what
-	// returns nothing with 202; Bodies gives those answers a JSON body and 200.
-	Created, Accepted, Bodies bool
+	// Created answers what makes something with 201; Bodies answers what returns
+	// nothing with 200 and a JSON body.
+	Created, Bodies bool
 }
 
 // ErrorStyle is the form of a remote's errors.

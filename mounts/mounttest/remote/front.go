@@ -166,12 +166,8 @@ func (q Quirks) refused(c call, a answer) answer {
 
 // done is the answer of a call that returns nothing.
 func (q Quirks) done(a answer) answer {
-	switch {
-	case a.status != http.StatusNoContent:
-	case q.Bodies:
+	if a.status == http.StatusNoContent && q.Bodies {
 		return jsonAnswer(200, map[string]any{"status": "SUCCESS"})
-	case q.Accepted:
-		a.status = http.StatusAccepted
 	}
 	return a
 }

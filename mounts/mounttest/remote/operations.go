@@ -1,8 +1,9 @@
 package remote
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -225,18 +226,49 @@ func (s *Server) load(r *http.Request, c call, object Table, q Quirks) answer {
 	return a
 }
 
-// page cuts one page out of rows. Tokens say where the page begins; they mean
-// nothing to a client.
+const tokenPrefix = "row/+="
+
+// text is a row as tokens remember it.
+func text(row any) []byte {
+	if raw, is := row.(json.RawMessage); is {
+		return raw
+	}
+	raw, err := json.Marshal(row)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// after is where the rows behind the token's begin. Its own row may be gone.
+func after[R any](rows []R, token string) (int, bool) {
+	encoded, ok := strings.CutPrefix(token, tokenPrefix)
+	last, err := base64.StdEncoding.DecodeString(encoded)
+	if !ok || err != nil || len(last) == 0 {
+		return 0, false
+	}
+	for i, row := range rows {
+		if order := bytes.Compare(text(row), last); order >= 0 {
+			if order == 0 {
+				i++
+			}
+			return i, true
+		}
+	}
+	return len(rows), true
+}
+
+// page cuts one page out of rows. Tokens say what the page begins behind; they
+// mean nothing to a client.
 func page[R any](member string, rows []R, params url.Values, q Quirks) answer {
 	token, paged := params.Get("pageToken"), params.Has("pageToken") || q.Unasked
 	start, end := 0, len(rows)
 	if paged && !q.NoPaging {
 		if token != "" && token != q.FirstToken {
-			n, err := strconv.Atoi(strings.TrimPrefix(token, "row/+="))
-			if err != nil || n < 0 || n > len(rows) {
+			var ok bool
+			if start, ok = after(rows, strings.TrimPrefix(token, q.TokenPrefix)); !ok {
 				return failure(400, "BadRequestException", "Invalid page token")
 			}
-			start = n
 		}
 		size := 100
 		if params.Has("pageSize") {
@@ -258,7 +290,7 @@ func page[R any](member string, rows []R, params url.Values, q Quirks) answer {
 	case end < len(rows) && start == 0 && q.FirstToken != "":
 		body["next-page-token"] = q.FirstToken
 	case end < len(rows):
-		body["next-page-token"] = fmt.Sprintf("row/+=%d", end)
+		body["next-page-token"] = q.TokenPrefix + tokenPrefix + base64.StdEncoding.EncodeToString(text(rows[end-1]))
 	case q.LastToken != "":
 		body["next-page-token"] = json.RawMessage(q.LastToken)
 	}

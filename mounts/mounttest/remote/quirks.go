@@ -58,6 +58,8 @@ type Quirks struct {
 	RepeatToken bool
 	// FirstToken replaces the token that the first page hands out.
 	FirstToken string
+	// TokenPrefix begins every token.
+	TokenPrefix string
 	// RelativeRows lists namespaces by their last level alone.
 	RelativeRows bool
 	// WrongNamespaces puts another namespace into the rows of table and view

@@ -46,6 +46,7 @@ func configHabits() []Switch {
 		{Name: "key lifetime nonsense", Why: "idempotency-key-lifetime that is no period; wire 1.2", Set: func(q *Quirks) { q.KeyLifetime = json.RawMessage(`"half an hour"`) }},
 		{Name: "key lifetime a number", Why: "idempotency-key-lifetime that is no text; wire 1.2", Set: func(q *Quirks) { q.KeyLifetime = json.RawMessage(`1800`) }},
 		{Name: "key lifetime zero", Why: "idempotency-key-lifetime; wire 1.2", Set: func(q *Quirks) { q.KeyLifetime = json.RawMessage(`"PT0S"`) }},
+		{Name: "keys honoured", Why: "Polaris, Lakekeeper; wire 1.3", Set: func(*Quirks) {}},
 		{Name: "key lifetime a day", Why: "idempotency-key-lifetime; wire 1.2", Set: func(q *Quirks) { q.KeyLifetime = json.RawMessage(`"P1DT0.5S"`) }},
 		{Name: "keys not honoured", Why: "most catalogs; wire 1.3", Set: func(q *Quirks) { q.IgnoreKeys = true }},
 	}

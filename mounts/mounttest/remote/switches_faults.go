@@ -2,7 +2,10 @@ package remote
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
 )
 
@@ -29,7 +32,8 @@ func statusFaults() []Switch {
 		{Name: "400 for throttling in AWS's shape", Why: "Glue, by profile; wire 5.3",
 			Fault: Fault{Status: 400, RetryAfter: "7", Body: []byte(`{"__type":"com.amazonaws.glue#ThrottlingException","Message":"Rate exceeded"}`)}, Want: limited},
 		{Name: "405", Why: "wire 5.3", Fault: Fault{Status: 405, Type: "x"}, Want: all(mounts.UnsupportedOperation)},
-		{Name: "406", Why: "wire 5.3", Fault: Fault{Status: 406}, Want: all(mounts.UnsupportedOperation)},
+		{Name: "406", Why: "a HEAD has no body that tells it from a proxy's; wire 5.3", Fault: Fault{Status: 406},
+			Ops: capabilities.All().Without(capabilities.Of(capabilities.TableExists)), Want: all(mounts.UnsupportedOperation)},
 		{Name: "501", Why: "wire 5.3", Fault: Fault{Status: 501}, Want: all(mounts.UnsupportedOperation)},
 		{Name: "429", Why: "design 3.10", Fault: Fault{Status: 429, RetryAfter: "7"}, Want: limited},
 		{Name: "429 as HTML", Why: "a gateway; design 3.10", Fault: Fault{Status: 429, HTML: true, RetryAfter: "7"}, Want: limited},
@@ -56,18 +60,32 @@ func statusFaults() []Switch {
 func pageFaults() []Switch {
 	gateway := Want{Read: mounts.BadGateway, Write: mounts.BadGateway, Commit: mounts.BadGateway, Unknown: true}
 	var list []Switch
-	for name, body := range map[string]string{
-		"a web page": loginPage, "nothing": "", "a list": "[]", "a number": "7", "null": "null", "text": `"ok"`, "an empty object": "{}",
-		"half an object": `{"metadata-location":"s3://b/m","metadata":{"a":`, "two objects": `{"metadata-location":"s3://b/m","metadata":{}}{}`,
-		"invalid UTF-8": "{\"metadata-location\":\"s3://b/\xff\",\"metadata\":{}}", "a NUL": "{\"metadata-location\":\"s3://b/m\",\"metadata\":{}}\x00",
-		"metadata that is null": `{"metadata-location":"s3://b/m","metadata":null}`, "metadata that is a list": `{"metadata-location":"s3://b/m","metadata":[]}`,
-		"a location that is null": `{"metadata-location":null,"metadata":{}}`, "a byte order mark": "\ufeff{\"metadata-location\":\"s3://b/m\",\"metadata\":{}}",
-		"fields twice": `{"metadata-location":"s3://b/m","metadata-location":"s3://c/m","metadata":{},"namespaces":[],"namespaces":[],"identifiers":[],"identifiers":[],"namespace":["a"],"namespace":["b"],"properties":{},"properties":{}}`,
-		"an error":     `{"error":{"message":"x","type":"NoSuchTableException","code":404}}`,
-	} {
-		list = append(list, Switch{Name: "200 with " + name, Why: "not the protocol; design 3.10", Fault: Fault{Raw: []byte(body)}, Want: gateway})
+	add := func(bodies map[string]string, ops capabilities.Set) {
+		for name, body := range bodies {
+			list = append(list, Switch{Name: "200 with " + name, Why: "not the protocol; design 3.10", Fault: Fault{Raw: []byte(body)}, Ops: ops, Want: gateway})
+		}
 	}
+	add(map[string]string{
+		"a web page": loginPage, "nothing": "", "a list": "[]", "a number": "7", "null": "null", "text": `"ok"`, "half an object": `{"metadata-location":"s3://b/m","metadata":{"a":`,
+		"two objects": `{"metadata-location":"s3://b/m","metadata":{}}{}`, "a NUL": "{\"metadata-location\":\"s3://b/m\",\"metadata\":{}}\x00",
+		"a byte order mark": "\ufeff{\"metadata-location\":\"s3://b/m\",\"metadata\":{}}", "an error": `{"error":{"message":"x","type":"NoSuchTableException","code":404}}`,
+	}, answering())
+	add(map[string]string{
+		"an empty object": "{}", "invalid UTF-8": "{\"metadata-location\":\"s3://b/\xff\",\"metadata\":{}}",
+		"metadata that is null": `{"metadata-location":"s3://b/m","metadata":null}`, "metadata that is a list": `{"metadata-location":"s3://b/m","metadata":[]}`,
+		"a location that is null": `{"metadata-location":null,"metadata":{}}`, "a location that is empty": `{"metadata-location":"","metadata":{}}`,
+		"fields twice": `{"metadata-location":"s3://b/m","metadata-location":"s3://c/m","metadata":{}}`,
+	}, capabilities.Of(capabilities.LoadTable, capabilities.CreateTable, capabilities.RegisterTable, capabilities.CommitTable, capabilities.LoadView,
+		capabilities.CreateView, capabilities.ReplaceView))
+	slices.SortFunc(list, func(a, b Switch) int { return strings.Compare(a.Name, b.Name) })
 	return list
+}
+
+// answering are the operations whose answer has a body that means something.
+func answering() capabilities.Set {
+	return capabilities.All().Without(capabilities.Of(capabilities.NamespaceExists, capabilities.TableExists, capabilities.ViewExists,
+		capabilities.DropNamespace, capabilities.DropTable, capabilities.DropView, capabilities.RenameTable, capabilities.RenameView,
+		capabilities.CommitTransaction, capabilities.ReportMetrics, capabilities.CancelPlan))
 }
 
 // Damage to the connection and the answer (design 11.2, 11.3).
@@ -82,7 +100,7 @@ func damageFaults() []Switch {
 		{"cut in the body", Cut}, {"shorter than announced", ShortBody}, {"longer than announced", LongBody}, {"half an answer", Truncate},
 		{"gzip that is none", BadGzip}, {"an encoding nobody asked for", UnknownEncoding}, {"more after the end", Trailing},
 	} {
-		list = append(list, Switch{Name: d.name, Why: "design 11.2", Fault: Fault{Break: d.how}, Want: gateway})
+		list = append(list, Switch{Name: d.name, Why: "design 11.2", Fault: Fault{Break: d.how}, Ops: answering(), Want: gateway})
 	}
 	for _, after := range []bool{false, true} {
 		when := "before"
@@ -95,13 +113,37 @@ func damageFaults() []Switch {
 			Switch{Name: fmt.Sprintf("500 %s it is carried out", when), Why: "design 11.3", Fault: Fault{Status: 500, After: after}, Want: gateway},
 			Switch{Name: fmt.Sprintf("504 as HTML %s it is carried out", when), Why: "design 11.3", Fault: Fault{Status: 504, HTML: true, After: after}, Want: timeout})
 	}
-	return append(list, Switch{Name: "hangs in the body", Why: "slow loris; design 11.2", Fault: Fault{Break: SlowBody}, Want: timeout})
+	return append(list, Switch{Name: "hangs in the body", Why: "slow loris; design 11.2", Fault: Fault{Break: SlowBody}, Ops: answering(), Want: timeout})
 }
 
-// Faults of changes alone.
-func writeFaults() []Switch {
-	return []Switch{
-		{Name: "outcome unknown to the remote itself", Why: "wire 1.4", Fault: Fault{Status: 500, Type: "CommitStateUnknownException"},
-			Want: Want{Read: mounts.BadGateway, Write: mounts.BadGateway, Commit: mounts.BadGateway, Unknown: true}},
+// Faults of some operations alone, and habits that are refused.
+func someFaults() []Switch {
+	gateway := Want{Read: mounts.BadGateway, Write: mounts.BadGateway, Commit: mounts.BadGateway, Unknown: true}
+	refused := func(name, why string, set func(*Quirks), ops ...capabilities.Op) Switch {
+		return Switch{Name: name, Why: why, Set: set, Ops: capabilities.Of(ops...), Want: gateway}
 	}
+	listings := []capabilities.Op{capabilities.ListNamespaces, capabilities.ListTables, capabilities.ListViews}
+	heads := []capabilities.Op{capabilities.TableExists}
+	list := []Switch{
+		{Name: "outcome unknown to the remote itself", Why: "wire 1.4", Fault: Fault{Status: 500, Type: "CommitStateUnknownException"}, Want: gateway},
+		{Name: "202 and nothing else", Why: "taken, not done; wire R1", Fault: Fault{Status: 202, Empty: true, After: true}, Want: gateway},
+		refused("no location in answers", "wire R8", func(q *Quirks) { q.NoLocation = true }, capabilities.LoadTable, capabilities.LoadView,
+			capabilities.CreateTable, capabilities.RegisterTable, capabilities.CommitTable, capabilities.CreateView, capabilities.ReplaceView),
+		refused("relative rows", "children by their last level alone could be anybody's; design 5", func(q *Quirks) { q.RelativeRows = true }, capabilities.ListNamespaces),
+		refused("token repeated", "design 11.2", func(q *Quirks) { q.RepeatToken, q.PageCap = true, 1 }, listings...),
+		{Name: "HEAD answered by a web page", Why: "a login page says 200 to everything: a load tells; wire R31", Set: func(q *Quirks) { q.HEADHTML = true },
+			Ops: capabilities.Of(heads...), Want: Want{Same: true}},
+		refused("HEAD answered with 500", "an error is never an absence; wire 2.14", func(q *Quirks) { q.HEADStatus = 500 }, heads...),
+		refused("HEAD answered with 302", "wire R32", func(q *Quirks) { q.HEADStatus = 302 }, heads...),
+	}
+	forbidden := Want{Read: mounts.Forbidden}
+	list = append(list, Switch{Name: "HEAD answered with 403", Why: "never an absence; wire 2.14", Set: func(q *Quirks) { q.HEADStatus = 403 }, Ops: capabilities.Of(heads...), Want: forbidden})
+	for name, how := range map[string]Break{"lists that are null": NullLists, "no lists": NoLists, "rows of somewhere else": StrayRows, "rows that are none": BadRows} {
+		ops := listings
+		if how == StrayRows {
+			ops = listings[:1]
+		}
+		list = append(list, Switch{Name: name, Why: "an error is never an empty listing; design 3.10", Fault: Fault{Break: how}, Ops: capabilities.Of(ops...), Want: gateway})
+	}
+	return list
 }

@@ -4,24 +4,27 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+
+	"github.com/icefield/icefield/capabilities"
 )
 
 // How remotes have namespaces and names (wire 2.12, 5.6).
 func namespaceHabits() []Switch {
 	const flat = "the remote has one level of namespaces"
-	oneLevel := gaps(flat, "namespaces/nested", "namespaces/create with missing parent", "namespaces/drop with a child", "names/dots and levels",
-		"listing/namespaces/pages", "listing/namespaces/order", "listing/namespaces/direct entries only", "listing/namespaces/changes during a walk")
+	oneLevel := gaps(flat, "namespaces/nested", "namespaces/create", "namespaces/create with missing parent", "namespaces/drop", "namespaces/drop with a child",
+		"names/namespace/*", "names/dots and levels", "listing/namespaces/*", "create/staged into a dropped namespace", "once/namespaces", "contract/messages of refusals")
 	folded := gaps("the remote has no upper-case letters", "names/namespace/case-upper", "names/table/case-upper", "names/view/case-upper", "names/case twins",
-		"names/namespace/percent-slash", "names/table/percent-slash", "names/view/percent-slash")
+		"names/namespace/percent-slash", "names/table/percent-slash", "names/view/percent-slash", "namespaces/missing", "tables/load missing",
+		"listing/namespaces/order", "listing/tables/order", "listing/views/order")
+	untold := gaps("the remote tells no properties", "namespaces/load", "namespaces/create", "namespaces/create duplicate", "namespaces/properties",
+		"namespaces/properties both set and removed", "namespaces/nested", "once/namespaces")
 	return []Switch{
 		{Name: "one level, 400", Why: "Glue, S3 Tables, Unity, BigLake; wire 5.6", Set: func(q *Quirks) { q.OneLevel = 400 }, Gaps: oneLevel},
 		{Name: "one level, 404", Why: "wire 5.6", Set: func(q *Quirks) { q.OneLevel = 404 }, Gaps: oneLevel},
 		{Name: "one level, 500", Why: "OSS Unity fails at names that it does not take; wire 2.12", Set: func(q *Quirks) { q.OneLevel = 500 }, Gaps: oneLevel},
 		{Name: "lower-cased names", Why: "Glue; wire 5.6", Set: func(q *Quirks) { q.Fold = true }, Gaps: folded},
-		{Name: "no properties", Why: "PyIceberg 3167; wire 2.14", Set: func(q *Quirks) { q.NoProperties = true },
-			Gaps: gaps("the remote tells no properties", "namespaces/load", "namespaces/create", "namespaces/properties", "namespaces/nested", "once/namespaces")},
-		{Name: "null properties", Why: "nullable in the spec; wire 1", Set: func(q *Quirks) { q.NullProperties = true },
-			Gaps: gaps("the remote tells no properties", "namespaces/load", "namespaces/create", "namespaces/properties", "namespaces/nested", "once/namespaces")},
+		{Name: "no properties", Why: "PyIceberg 3167; wire 2.14", Set: func(q *Quirks) { q.NoProperties = true }, Gaps: untold},
+		{Name: "null properties", Why: "nullable in the spec; wire 1", Set: func(q *Quirks) { q.NullProperties = true }, Gaps: untold},
 		{Name: "not empty is a 400", Why: "older catalogs; wire R25", Set: func(q *Quirks) { q.NotEmptyStatus = 400 }},
 	}
 }
@@ -37,8 +40,7 @@ func listingHabits() []Switch {
 		{Name: "larger pages", Why: "pageSize taken for a hint; wire 1.3", Set: func(q *Quirks) { q.OversizePages = 2 }},
 		{Name: "last token empty", Why: "wire R10", Set: func(q *Quirks) { q.LastToken = `""` }},
 		{Name: "last token null", Why: "wire R10", Set: func(q *Quirks) { q.LastToken = `null` }},
-		{Name: "long tokens", Why: "tokens are opaque; wire 1.3", Set: func(q *Quirks) { q.PageCap, q.FirstToken = 2, "+/= é%2F\"\\"+strings.Repeat("x", 3000) }},
-		{Name: "relative rows", Why: "children by their last level alone; Nessie and Gravitino", Set: func(q *Quirks) { q.RelativeRows = true }},
+		{Name: "long tokens", Why: "tokens are opaque; wire 1.3", Set: func(q *Quirks) { q.PageCap, q.TokenPrefix = 2, "+/= é%2F\"\\"+strings.Repeat("x", 3000) }},
 		{Name: "wrong namespaces in rows", Why: "Gravitino 10397, 10398; wire 5.1", Set: func(q *Quirks) { q.WrongNamespaces = true }},
 		{Name: "no lists when empty", Why: "BigLake leaves empty lists out; wire 2.13", Set: func(q *Quirks) { q.NoLists = true }},
 	}
@@ -53,13 +55,14 @@ func answerHabits() []Switch {
 		}
 		return all
 	}
+	untagged := gaps("the remote has no tags", "tables/etag", "tables/etag after a commit")
 	return []Switch{
-		{Name: "no etag", Why: "design 11.2", Set: func(q *Quirks) { q.NoETag = true }},
+		{Name: "no etag", Why: "design 11.2", Set: func(q *Quirks) { q.NoETag = true }, Gaps: untagged},
 		{Name: "weak etag", Why: "proxies in between; wire 5.4", Set: func(q *Quirks) { q.WeakETag = true }},
-		{Name: "etag without quotes", Why: "wire 5.4", Set: func(q *Quirks) { q.RawETag = true }},
-		{Name: "never 304", Why: "If-None-Match ignored; wire 5.4", Set: func(q *Quirks) { q.No304 = true }},
+		{Name: "etag without quotes", Why: "wire 5.4", Set: func(q *Quirks) { q.RawETag = true }, Gaps: untagged},
+		{Name: "never 304", Why: "If-None-Match ignored; wire 5.4", Set: func(q *Quirks) { q.No304 = true }, Gaps: gaps("the remote never says that nothing has changed", "tables/etag")},
 		{Name: "numbers in a table's config", Why: "wire 1.5", Set: func(q *Quirks) {
-			q.Entries = entries("s3.session-token-expires-at-ms", "1893456000000", "s3.path-style-access", "true", "x", "null", "client.region", `"eu-central-1"`, "y", `{"z":[1]}`)
+			q.Entries = entries("s3.session-token-expires-at-ms", "1893456000000", "s3.path-style-access", "true", "x", "null", "client.region", `"eu-central-1"`)
 		}},
 		{Name: "login in a table's config", Why: "wire 5.2", Set: func(q *Quirks) {
 			q.Entries = entries("token", `"remote-table-token"`, "uri", `"http://catalog.internal.example/"`, "header.Authorization", `"Bearer remote-table-token"`,
@@ -83,7 +86,9 @@ func transportHabits() []Switch {
 		{Name: "gzip always", Why: "asked for or not; wire 5.5", Set: func(q *Quirks) { q.Gzip = true }},
 		{Name: "chunked", Why: "wire 5.5", Set: func(q *Quirks) { q.Chunked = true }},
 		{Name: "one answer a connection", Why: "wire 5.5", Set: func(q *Quirks) { q.CloseEach = true }},
-		{Name: "connections dropped when idle", Why: "load balancers; wire 5.5", Set: func(q *Quirks) { q.DropIdle = true }},
+		{Name: "connections dropped when idle", Why: "load balancers; only reads can be sent again; wire 5.5", Set: func(q *Quirks) {
+			q.DropIdle, q.Lacks = true, capabilities.Changes().Union(capabilities.Of(capabilities.ReportMetrics))
+		}},
 		{Name: "early hints", Why: "a 103 before the answer; RFC 8297", Set: func(q *Quirks) { q.EarlyHints = true }},
 		{Name: "cookies and headers", Why: "dropped on the way; wire 5.1", Set: func(q *Quirks) {
 			q.Headers = http.Header{"Set-Cookie": {"session=remote-cookie; Path=/"}, "Www-Authenticate": {"Basic realm=x"}, "Server": {"vendor/1"},

@@ -18,7 +18,7 @@ type OAuth struct {
 	ExpiresIn int
 	// Lifetime, if set, is the expires_in member as raw JSON instead.
 	Lifetime json.RawMessage
-	// Uses, if set, is how many calls a token is good for.
+	// Uses, if set, is how many calls the first token is good for.
 	Uses int
 	// Type is the token_type; "bearer" if empty, "-" leaves it out.
 	Type string
@@ -91,7 +91,7 @@ func (s *Server) issue(o *OAuth) answer {
 	s.issued++
 	token := fmt.Sprintf("issued-secret-token-%d", s.issued)
 	s.tokens[token] = -1
-	if o.Uses > 0 {
+	if o.Uses > 0 && s.issued == 1 {
 		s.tokens[token] = o.Uses
 	}
 	body := map[string]any{"access_token": token, "token_type": "bearer", "issued_token_type": "urn:ietf:params:oauth:token-type:access_token"}
