@@ -83,7 +83,7 @@ func lost(ctx, callCtx context.Context, c call, err error, connected bool) error
 // broken is the error of a success whose answer is not the protocol. A change
 // may well have been made.
 func broken(c call, cause error) error {
-	return &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, To: c.to, Err: cause, OutcomeUnknown: c.changes(),
+	return &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, To: c.to, Err: unquoted(cause), OutcomeUnknown: c.changes(),
 		Msg: "the remote catalog gave an answer that is not the Iceberg REST protocol"}
 }
 

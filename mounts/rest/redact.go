@@ -3,7 +3,9 @@ package rest
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -52,8 +54,10 @@ func forms(secret string) []string {
 		add(inner, strings.ReplaceAll(inner, "/", `\/`))
 	}
 	add(hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret))))
-	for offset := range 3 {
-		add(base64At(base64.RawStdEncoding, secret, offset), base64At(base64.RawURLEncoding, secret, offset))
+	for _, spelt := range []string{secret, url.QueryEscape(secret)} { // Basic holds the latter (RFC 6749, 2.3.1)
+		for offset := range 3 {
+			add(base64At(base64.RawStdEncoding, spelt, offset), base64At(base64.RawURLEncoding, spelt, offset))
+		}
 	}
 	return all
 }
@@ -105,16 +109,37 @@ func withoutPieces(text, secret string) string {
 	return b.String()
 }
 
-// hushed is an error whose text repeats no secret. It wraps what it was made of,
-// for errors.Is.
+// hushed is an error whose text repeats no secret. It does not unwrap to what it
+// was made of, whose text does; errors.Is sees through it.
 type hushed struct {
 	err  error
 	text string
 }
 
 func hush(err error, secrets []string) error {
-	return &hushed{err: err, text: plain(innermost(err).Error(), secrets)}
+	err = innermost(err)
+	return &hushed{err: err, text: plain(err.Error(), secrets)}
 }
 
-func (h *hushed) Error() string { return h.text }
-func (h *hushed) Unwrap() error { return h.err }
+func (h *hushed) Error() string        { return h.text }
+func (h *hushed) Is(target error) bool { return errors.Is(h.err, target) }
+
+// quoted are pieces of an answer that a JSON error shows.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?`)
+
+// pointers are the JSON pointers that name nothing but members of the spec.
+var pointers = regexp.MustCompile(`^"(?:/(?:\d{1,9}|defaults|overrides|endpoints|namespaces?|identifiers|name|properties|updated|removed|missing|` +
+	`next-page-token|metadata|metadata-location|config|storage-credentials|prefix|plan-id|plan-tasks|file-scan-tasks|delete-files|status|` +
+	`uri|headers|error|message|type|code|versions|default-namespace|representations))*"$`)
+
+// unquoted is the error of an answer that cannot be read, without the pieces of
+// it that a JSON library quotes: whoever sent it may have put a secret there.
+func unquoted(err error) error {
+	text := quoted.ReplaceAllStringFunc(err.Error(), func(piece string) string {
+		if pointers.MatchString(piece) {
+			return piece
+		}
+		return `"…"`
+	})
+	return &hushed{err: err, text: plain(text, nil)}
+}
