@@ -26,6 +26,12 @@ type Mount struct {
 	Owner string
 	// Required mounts were opened before the server started.
 	Required bool
+	// ReadOnly mounts refuse what changes the catalog.
+	ReadOnly bool
+	// Profile names the vendor whose habits are known of the catalog behind it,
+	// Credentials says what becomes of that catalog's storage credentials
+	// ("forward", "withhold"). Both are empty for none.
+	Profile, Credentials string
 	// Tree answers with names that begin with the mount's name (with unchanged
 	// names for the catalog underneath); View with names relative to the mount.
 	// Both lead to the same backend.

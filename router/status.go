@@ -18,6 +18,9 @@ type mountStatus struct {
 	Driver       string   `json:"driver"`
 	Owner        string   `json:"owner,omitempty"`
 	Required     bool     `json:"required"`
+	ReadOnly     bool     `json:"read_only"`
+	Profile      string   `json:"profile,omitempty"`
+	Credentials  string   `json:"credentials,omitempty"`
 	State        string   `json:"state"`
 	Breaker      string   `json:"breaker,omitempty"`
 	InFlight     int      `json:"in_flight"`
@@ -25,7 +28,29 @@ type mountStatus struct {
 	CheckedAt    string   `json:"checked_at,omitempty"`
 	LastError    string   `json:"last_error,omitempty"`
 	Capabilities int      `json:"capabilities"`
+	SettingsAt   string   `json:"settings_at,omitempty"`
+	Retries      int64    `json:"retries"`
+	Refused      refused  `json:"refused"`
+	Cache        *cached  `json:"cache,omitempty"`
 	Endpoints    []string `json:"endpoints,omitzero"`
+}
+
+// refused counts calls that were answered without asking the mount's backend.
+type refused struct {
+	Breaker  int64 `json:"breaker"`
+	Limit    int64 `json:"limit"`
+	ReadOnly int64 `json:"read_only"`
+}
+
+// cached is what a mount's cache holds and has done.
+type cached struct {
+	Size        int64 `json:"size_bytes"`
+	Held        int64 `json:"held_bytes"`
+	Hits        int64 `json:"hits"`
+	Revalidated int64 `json:"revalidated"`
+	Misses      int64 `json:"misses"`
+	Stale       int64 `json:"stale"`
+	Coalesced   int64 `json:"coalesced"`
 }
 
 // Component is a part of the server that is no mount. A component that is not
@@ -61,13 +86,14 @@ func (s *server) statuses(detailed bool) []mountStatus {
 			now = m.Status()
 		}
 		one := mountStatus{
-			Name: m.Name, View: m.ViewName, Driver: m.Driver, Required: m.Required,
+			Name: m.Name, View: m.ViewName, Driver: m.Driver, Required: m.Required, ReadOnly: m.ReadOnly, Profile: m.Profile, Credentials: m.Credentials,
 			State: string(now.State), Breaker: now.Breaker, InFlight: now.InFlight,
 			LatencyMS: float64(now.Latency.Microseconds()) / 1000, LastError: now.LastError,
-			Capabilities: now.Capabilities.Len(),
+			Capabilities: now.Capabilities.Len(), CheckedAt: stamp(now.CheckedAt), SettingsAt: stamp(now.SettingsAt),
+			Retries: now.Retries, Refused: refused{now.RefusedByBreaker, now.RefusedByLimit, now.RefusedAsReadOnly},
 		}
-		if !now.CheckedAt.IsZero() {
-			one.CheckedAt = now.CheckedAt.UTC().Format(time.RFC3339Nano)
+		if c := now.Cache; c != nil {
+			one.Cache = &cached{c.Size, c.Held, c.Hits, c.Confirmed, c.Misses, c.Stale, c.Joined}
 		}
 		if detailed {
 			one.Owner, one.Endpoints = m.Owner, now.Capabilities.Emulated().Endpoints()
@@ -75,6 +101,14 @@ func (s *server) statuses(detailed bool) []mountStatus {
 		list = append(list, one)
 	}
 	return list
+}
+
+// stamp is a time as everything here writes it; empty for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
 }
 
 // health says that the process answers; nothing about any mount.

@@ -112,6 +112,7 @@ func restConfig(m config.Mount, around surroundings) (rest.Config, error) {
 		URL: r.URL, Warehouse: r.Warehouse, Mount: m.Name, Ring: around.ring, Profile: profile(r), Auth: auth,
 		Writable: !m.ReadOnly, Withhold: r.Withhold, AllowedLocations: r.AllowedLocations, Headers: r.Headers, RootCAs: roots,
 		RefreshSettings: r.SettingsRefresh, Connect: r.Connect, Request: m.Request, MaxResponse: r.MaxResponse, InFlight: m.InFlight,
+		Memory: around.memory, Remember: r.Cache.Size,
 		InstanceID: around.instanceID, UserAgent: "icefield/" + thisBuild().Version,
 		Observe: func(c rest.Call) {
 			around.metrics.RemoteCall(m.Name, c.Op.String(), c.Kind, c.Status, c.Duration)

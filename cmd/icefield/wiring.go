@@ -221,7 +221,10 @@ func stack(m config.Mount, backend mounts.Backend, around surroundings) *wrap.Mo
 		InFlight: m.InFlight, Jobs: m.Kind == config.KindNative, Metrics: around.metrics, Logger: around.logger,
 	}
 	if r := m.Rest; r != nil {
-		opt.HeedsContext = true
+		opt.HeedsContext, opt.Profile, opt.Credentials = true, r.Profile, "forward"
+		if r.Withhold {
+			opt.Credentials = "withhold"
+		}
 		opt.Cache = wrap.CacheOptions{TTL: r.Cache.TTL, StaleIfDown: r.Cache.StaleIfDown, Size: r.Cache.Size, Coalesce: r.Cache.Coalesce,
 			PerCaller: r.Auth.PerCaller(), IgnoreDelegation: r.Withhold}
 	}

@@ -112,8 +112,9 @@ func (b *Backend) renew(ctx context.Context, seen *settings) (*settings, error) 
 	if err != nil {
 		return old, err
 	}
-	said.told = time.Now()
+	said.told.Store(time.Now().UnixNano())
 	if said.same(old) {
+		old.told.Store(said.told.Load())
 		old.forget()
 		return old, nil
 	}
@@ -155,7 +156,7 @@ func (b *Backend) do(ctx context.Context, c call) (*answer, error) {
 // outdated reports settings that only callers can have renewed, and that are
 // due.
 func (b *Backend) outdated(s *settings) bool {
-	return b.config.Auth.PerCaller() && time.Since(s.told) > 2*b.renewal.every
+	return b.config.Auth.PerCaller() && time.Since(time.Unix(0, s.told.Load())) > 2*b.renewal.every
 }
 
 // under is the same call under other settings.

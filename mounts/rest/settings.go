@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,8 +39,8 @@ type settings struct {
 	// provisional settings are a guess: the remote tells its own only to callers,
 	// and none has come yet.
 	provisional bool
-	// told is when the remote told them.
-	told   time.Time
+	// told is when the remote told them last, in Unix nanoseconds; 0 for never.
+	told   atomic.Int64
 	learnt learnt
 	// moved: calls go to another address than the one that told the settings.
 	moved bool
@@ -72,7 +73,7 @@ func negotiate(ctx context.Context, k *client, c Config) (*settings, error) {
 	if err != nil {
 		return nil, &mounts.Error{Kind: mounts.BadGateway, Msg: "the remote catalog's configuration cannot be used: " + err.Error()}
 	}
-	s.told = time.Now()
+	s.told.Store(time.Now().UnixNano())
 	return s, nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // gauges shows the state that mounts have at the moment of a scrape.
 type gauges struct {
-	up, breaker, inFlight, probe, jobs, purged, held, budget, room *prometheus.Desc
+	up, breaker, inFlight, probe, jobs, purged, held, budget, room, told *prometheus.Desc
 
 	mu sync.Mutex
 	// mounts are those of each name, the newest last: while a mount is replaced
@@ -33,6 +33,7 @@ func newGauges() *gauges {
 			"Background jobs of the mount by state (waiting, running, failed), of all replicas, counted about once a minute.", []string{"mount", "state"}, nil),
 		purged: desc("icefield_mount_job_files_deleted_total", "Files that background jobs deleted in this process."),
 		held:   desc("icefield_mount_cache_bytes", "Bytes that the mount's cache holds; absent for a mount without one."),
+		told:   desc("icefield_mount_settings_timestamp_seconds", "When the catalog behind the mount last said what it can do; absent for one that is not asked or was not reached."),
 		budget: prometheus.NewDesc("icefield_memory_budget_bytes", "Most that answers under way may hold (server.max_memory), over all mounts.", nil, nil),
 		room:   prometheus.NewDesc("icefield_memory_held_bytes", "Bytes that answers under way hold, over all mounts.", nil, nil),
 		mounts: map[string][]*Mounted{},
@@ -68,7 +69,7 @@ func (m *Metrics) ShowMemory(budget *mounts.Memory) {
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.up, g.breaker, g.inFlight, g.probe, g.jobs, g.purged, g.held, g.budget, g.room} {
+	for _, d := range []*prometheus.Desc{g.up, g.breaker, g.inFlight, g.probe, g.jobs, g.purged, g.held, g.budget, g.room, g.told} {
 		ch <- d
 	}
 }
@@ -90,6 +91,9 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 		send(g.breaker, map[string]float64{"closed": 0, "half-open": 1, "open": 2}[status.Breaker])
 		send(g.inFlight, float64(status.InFlight))
 		send(g.probe, status.Latency.Seconds())
+		if !status.SettingsAt.IsZero() {
+			send(g.told, float64(status.SettingsAt.UnixMilli())/1000)
+		}
 		up := 0.0
 		if status.State == mounts.Up {
 			up = 1

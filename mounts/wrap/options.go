@@ -16,6 +16,8 @@ type Options struct {
 	ViewName string
 	// Driver is the kind of backend, Owner the tenant; both for mounts.Mount.
 	Driver, Owner string
+	// Profile and Credentials are for mounts.Mount.
+	Profile, Credentials string
 	// Required tells that the backend was open before the server started.
 	Required bool
 	// Jobs tells that a backend that is still to be opened is a registry, that is a

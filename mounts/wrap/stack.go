@@ -19,9 +19,9 @@ func Stack(backend mounts.Backend, opt Options) *Mounted {
 	metrics := opt.Metrics.of(opt.Name)
 	m := &Mounted{opt: opt, backend: backend, calls: newCalls()}
 
-	m.limiter = &limiter{max: int64(opt.InFlight), owner: m.calls, refused: metrics.refusal("limit")}
-	m.breaker = newBreaker(opt.Breaker, opt.Timeout/2, opt.Logger, metrics.refusal("breaker"), m.noteReached)
-	m.retrier = &retrier{early: opt.Timeout / 2, mean: retryPause, budget: newBudget(), again: metrics.retry()}
+	m.limiter = &limiter{max: int64(opt.InFlight), owner: m.calls, refused: and(&m.tally.limit, metrics.refusal("limit"))}
+	m.breaker = newBreaker(opt.Breaker, opt.Timeout/2, opt.Logger, and(&m.tally.breaker, metrics.refusal("breaker")), m.noteReached)
+	m.retrier = &retrier{early: opt.Timeout / 2, mean: retryPause, budget: newBudget(), again: and(&m.tally.retries, metrics.retry())}
 	m.prober = &prober{opt: opt.Probe, owner: m.calls, health: guarded(backend.Health),
 		success: m.breaker.recovered, changed: m.logChange, again: make(chan struct{}, 1)}
 
@@ -32,11 +32,11 @@ func Stack(backend mounts.Backend, opt Options) *Mounted {
 	core = mounts.Around(core, m.breaker.intercept)
 	core = mounts.Around(core, m.retrier.intercept)
 	if opt.Cache.on() {
-		m.cache = newCache(opt.Cache, m.calls, opt.Timeout+grace, metrics.cache())
+		m.cache = newCache(opt.Cache, m.calls, opt.Timeout+grace, m.tally.cache(metrics.cache()))
 		core = mounts.Around(core, m.cache.intercept)
 	}
 	if opt.ReadOnly {
-		core = readOnly(core, metrics.refusal("read_only"))
+		core = readOnly(core, and(&m.tally.readOnly, metrics.refusal("read_only")))
 	}
 	tree := core
 	if opt.prefixed() {
@@ -63,6 +63,7 @@ type Mounted struct {
 	retrier    *retrier
 	prober     *prober
 	cache      *cache // nil for none
+	tally      tally
 
 	mu     sync.Mutex // of stop and closed
 	stop   context.CancelFunc
@@ -77,7 +78,7 @@ type Mounted struct {
 // the limit and the backend; closing either closes the mount.
 func (m *Mounted) Mount() mounts.Mount {
 	return mounts.Mount{Name: m.opt.Name, ViewName: m.opt.ViewName, Driver: m.opt.Driver, Owner: m.opt.Owner,
-		Required: m.opt.Required, Tree: m.tree, View: m.view, Status: m.Status, Jobs: m.jobs(), Log: m.log()}
+		Required: m.opt.Required, ReadOnly: m.opt.ReadOnly, Profile: m.opt.Profile, Credentials: m.opt.Credentials, Tree: m.tree, View: m.view, Status: m.Status, Jobs: m.jobs(), Log: m.log()}
 }
 
 // Start begins to probe the backend in the background, until Close. Further
@@ -97,6 +98,7 @@ func (m *Mounted) Start() {
 func (m *Mounted) Status() mounts.Status {
 	s := mounts.Status{State: mounts.Up, Breaker: m.breaker.state().String(), InFlight: m.limiter.load(),
 		Capabilities: m.tree.Capabilities(), Jobs: m.jobCounts()}
+	m.tell(&s)
 	if last := m.prober.last.Load(); last != nil {
 		s.CheckedAt, s.Latency, s.LastError = last.at, last.latency, last.err
 	}
