@@ -125,8 +125,10 @@ func withMounts(t *testing.T) Config {
 		mounts.Mount{Name: "/", ViewName: "root", Driver: "native", Required: true, Status: func() mounts.Status {
 			return mounts.Status{State: mounts.Up, Breaker: "closed", Latency: 1500 * time.Microsecond, CheckedAt: at, Capabilities: capabilities.All()}
 		}},
-		mounts.Mount{Name: "partner", Driver: "rest", Owner: "acme", Status: func() mounts.Status {
-			return mounts.Status{State: mounts.Down, Breaker: "open", InFlight: 3, CheckedAt: at, LastError: "connection refused", Capabilities: reads.able}
+		mounts.Mount{Name: "partner", Driver: "rest", Owner: "acme", ReadOnly: true, Profile: "polaris", Credentials: "forward", Status: func() mounts.Status {
+			return mounts.Status{State: mounts.Down, Breaker: "open", InFlight: 3, CheckedAt: at, LastError: "connection refused", Capabilities: reads.able,
+				SettingsAt: at, Retries: 1, RefusedByBreaker: 2, RefusedByLimit: 3, RefusedAsReadOnly: 4,
+				Cache: &mounts.CacheStatus{Size: 5, Held: 6, Hits: 7, Confirmed: 8, Misses: 9, Stale: 10, Joined: 11}}
 		}},
 		mounts.Mount{Name: "late", Driver: "rest", Owner: "acme", Status: func() mounts.Status { return mounts.Status{State: mounts.Opening} }},
 	)
@@ -135,6 +137,9 @@ func withMounts(t *testing.T) Config {
 	}
 	return Config{
 		Tree: Catalog{Name: "icefield", Backend: treeBackend}, Mounts: table, Version: "1.2.3",
+		Components: func() []Component {
+			return []Component{{Name: "configuration", State: "refused", Since: at, Reason: "the configuration has a mistake"}}
+		},
 		Views: []Catalog{{Name: "root", Prefix: "root", Backend: treeBackend}, {Name: "partner", Prefix: "partner", Backend: readsBackend},
 			{Name: "late", Prefix: "late", Backend: noneBackend}},
 	}
@@ -168,7 +173,11 @@ func TestMetricsCountByOperationStatusAndCatalog(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	New(c) // a second router over the same registry joins the first one's metrics
+	New(c) // a second router counts in the same place
+	c.Metrics.Forget("partner")
+	if g := w.do("GET", "/metrics", ""); strings.Contains(g.body, `catalog="partner"`) || !strings.Contains(g.body, `catalog="icefield"`) {
+		t.Errorf("one catalog was to be forgotten: %s", g.body)
+	}
 	w.do("POST", "/metrics", "").wantError(t, 405, "MethodNotAllowedException")
 	over(t, failing(nil)).do("GET", "/metrics", "").wantError(t, 404, "NoSuchRouteException")
 }
