@@ -15,6 +15,10 @@ mount "direct" {
     size     = "0"
     coalesce = false
   }
+
+  limit {
+    in_flight = 1024
+  }
 }
 
 # The default: each load is confirmed by the remote, and loads that wait share the answer.
@@ -22,6 +26,10 @@ mount "fresh" {
   backend     = "rest"
   owner       = "acme"
   catalog_url = env("BENCH_REMOTE")
+
+  limit {
+    in_flight = 1024
+  }
 }
 
 # The remote is asked once an hour.

@@ -65,11 +65,12 @@ const (
 // remote is a catalog that answers loads from memory.
 type remote struct {
 	calls, whole atomic.Int64
+	small, big   string   // metadata
 	bodies       sync.Map // path -> []byte
 }
 
 func newRemote() http.Handler {
-	r, mux := &remote{}, http.NewServeMux()
+	r, mux := &remote{small: string(mounttest.Metadata(20 << 10)), big: bigMetadata()}, http.NewServeMux()
 	mux.HandleFunc("GET /v1/config", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"defaults":{},"overrides":{}}`))
 	})
@@ -124,15 +125,32 @@ func (r *remote) body(namespace, table string) []byte {
 	if known, ok := r.bodies.Load(namespace + "/" + table); ok {
 		return known.([]byte)
 	}
-	size := 20 << 10
+	metadata := r.small
 	if namespace == large || namespace == read {
-		size = 1 << 20
+		metadata = r.big
 	}
 	// Each table's metadata is its own, and of the same size.
-	metadata := strings.Replace(string(mounttest.Metadata(size)), "9c12d441", fmt.Sprintf("%08x", len(table)*7919+hash(table)), 1)
+	metadata = strings.Replace(metadata, "9c12d441", fmt.Sprintf("%08x", hash(table)), 1)
 	text := []byte(fmt.Sprintf(`{"metadata-location":"s3://bucket/%s/%s/metadata/1.json","metadata":%s,"config":{"s3.region":"eu-central-1"}}`, namespace, table, metadata))
 	known, _ := r.bodies.LoadOrStore(namespace+"/"+table, text)
 	return known.([]byte)
+}
+
+// bigMetadata is metadata of a little more than 1 MiB: the snapshots of a smaller
+// document, often.
+func bigMetadata() string {
+	var doc map[string]json.RawMessage
+	var snapshots []json.RawMessage
+	if json.Unmarshal(mounttest.Metadata(64<<10), &doc) != nil || json.Unmarshal(doc["snapshots"], &snapshots) != nil || len(snapshots) == 0 {
+		panic("the sample metadata has no snapshots")
+	}
+	all := snapshots
+	for size := 0; size < 1<<20; size += len(doc["snapshots"]) {
+		all = append(all, snapshots...)
+	}
+	doc["snapshots"], _ = json.Marshal(all)
+	text, _ := json.Marshal(doc)
+	return string(text)
 }
 
 func hash(s string) int {
