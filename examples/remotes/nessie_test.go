@@ -3,7 +3,9 @@
 package remotes
 
 import (
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/johannesboyne/gofakes3"
@@ -40,7 +42,7 @@ func nessie() *server {
 			if err := store.CreateBucket("stone"); err != nil {
 				t.Fatal(err)
 			}
-			objects := httptest.NewServer(gofakes3.New(store).Server())
+			objects := httptest.NewServer(signed("test", gofakes3.New(store).Server()))
 			t.Cleanup(objects.Close)
 			process := peers.StartNessie(t, peers.Store{
 				URL: objects.URL, Bucket: "stone", Region: "us-east-1", AccessKeyID: "test", SecretKey: "secret-of-the-store",
@@ -48,8 +50,24 @@ func nessie() *server {
 			return &remote{
 				url: process.URL, warehouse: "quarry", mount: `  profile = "nessie"`,
 				direct: direct(t, process.URL, "quarry"),
-				own:    []string{host(t, process.URL), "main%7Cquarry", "main|quarry", "secret-of-the-store"},
+				// PyIceberg holds no keys: it has each request to the store signed by Nessie, past Icefield and through it.
+				files: map[string]string{
+					"header.X-Iceberg-Access-Delegation": "remote-signing", "s3.signer": "S3V4RestSigner",
+					"py-io-impl": "pyiceberg.io.fsspec.FsspecFileIO",
+				},
+				own: []string{host(t, process.URL), "main%7Cquarry", "main|quarry", "secret-of-the-store"},
 			}
 		},
 	}
+}
+
+// signed lets only requests to a store pass that are signed with the given key.
+func signed(key string, store http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential="+key+"/") {
+			http.Error(w, "not signed", http.StatusForbidden)
+			return
+		}
+		store.ServeHTTP(w, r)
+	})
 }

@@ -4,12 +4,15 @@ package remotes
 
 import (
 	"testing"
+
+	"github.com/icefield/icefield/examples/internal/peers"
 )
 
 func servers() []*server { return []*server{icebergJava(), nessie(), secondIcefield()} }
 
 // TestCatalogsThroughIcefield runs both suites over every server.
 func TestCatalogsThroughIcefield(t *testing.T) {
+	python := peers.NewPython(t)
 	servers := servers()
 	report := newReport(servers)
 	defer func() { t.Logf("through Icefield, in the tree and in the mount's own view:\n%s", report) }()
@@ -31,6 +34,7 @@ func TestCatalogsThroughIcefield(t *testing.T) {
 				for _, k := range l.kits(s, desk) {
 					report.run(t, k, writes())
 				}
+				report.rows(t, python, s, l)
 			})
 		}
 	})

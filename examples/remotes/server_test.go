@@ -49,9 +49,8 @@ type remote struct {
 	// direct is the same catalog as the mount's, past Icefield.
 	direct *wire.Catalog
 	// own is what names the remote and must not come back through Icefield.
-	own []string
-	// files is what PyIceberg needs to reach the remote's files by itself, and what it needs when it comes through Icefield.
-	files, filesThere map[string]string
+	own   []string
+	files map[string]string // what PyIceberg needs to reach the remote's files, past Icefield and through it
 }
 
 // The two mounts of a remote.
