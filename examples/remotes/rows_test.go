@@ -3,39 +3,35 @@
 package remotes
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"strings"
-	"testing"
 
 	"github.com/icefield/icefield/examples/internal/peers"
 )
 
-// rows has PyIceberg read and write rows through Icefield, and notes it as one step.
-func (r *report) rows(t *testing.T, python *peers.Python, s *server, l *lake) {
-	const name = "PyIceberg: read, append, delete, evolve"
-	t.Run(name, func(t *testing.T) {
-		remote := map[string]string{"uri": l.remote.url}
-		if l.remote.warehouse != "" {
-			remote["warehouse"] = l.remote.warehouse
-		}
-		maps.Copy(remote, l.remote.files)
-		lake := map[string]string{"uri": l.url}
-		maps.Copy(lake, l.remote.files)
-		scenario, err := json.Marshal(map[string]any{"remote": remote, "lake": lake, "shelf": shelf, "desk": desk})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			cell := "yes"
-			if t.Failed() {
-				cell = "FAILED"
+// pyIceberg is the suite that PyIceberg goes through.
+func pyIceberg(ctx context.Context, python *peers.Python) []step {
+	run := func(name string) func(k *kit) {
+		return func(k *kit) {
+			remote := map[string]string{"uri": k.lake.remote.url}
+			if k.lake.remote.warehouse != "" {
+				remote["warehouse"] = k.lake.remote.warehouse
 			}
-			r.add(s, name, cell, "")
-		}()
-		output := python.Run(t, "rows.py", string(scenario))
-		if !strings.HasSuffix(strings.TrimSpace(output), "rows: all steps passed") {
-			t.Fatal(output)
+			maps.Copy(remote, k.lake.remote.files)
+			lake := map[string]string{"uri": k.lake.url}
+			maps.Copy(lake, k.lake.remote.files)
+			scenario, err := json.Marshal(map[string]any{"remote": remote, "lake": lake, "shelf": shelf, "desk": desk, "step": name})
+			k.no(err, "encode")
+			output, err := python.Command(ctx, "rows.py", string(scenario)).CombinedOutput()
+			if text := strings.TrimSpace(string(output)); err != nil || !strings.HasSuffix(text, name+": all steps passed") {
+				k.failf("rows.py %s: %v\n%s", scenario, err, text[max(0, len(text)-6000):])
+			}
 		}
-	})
+	}
+	return []step{
+		{"PyIceberg: read, append, delete rows", run("rows")},
+		{"PyIceberg: create in a transaction, add a column", run("evolves")},
+	}
 }
