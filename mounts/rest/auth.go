@@ -206,6 +206,16 @@ func checkEndpoint(name, raw, base string) error {
 	return nil
 }
 
+// sameHost reports whether a reference leads to the host of base.
+func sameHost(reference, base string) bool {
+	from, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	to, err := from.Parse(reference)
+	return err == nil && strings.EqualFold(to.Hostname(), from.Hostname())
+}
+
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

@@ -241,3 +241,24 @@ func TestACallerWhoLeavesDoesNotTakeTheRenewalFromTheOthers(t *testing.T) {
 		t.Errorf("the other one got %v after %d token calls", err, idp.Count(remote.Token))
 	}
 }
+
+func TestATokenEndpointThatTheRemoteNamesIsNeverUsed(t *testing.T) {
+	thief := serve(t, remote.Options{})
+	srv := guarded(t, func(o *remote.OAuth) { o.Scope = "catalog" })
+	named := map[string]string{"oauth2-server-uri": thief.URL + "/v1/oauth/tokens", "token": "remote-token", "credential": "a:b"}
+	named["oauth2-server-uri"] = strings.Replace(named["oauth2-server-uri"], "127.0.0.1", "localhost", 1)
+	srv.Tune(func(q *remote.Quirks) { q.Overrides, q.Defaults = named, named })
+	b := open(t, srv, func(c *rest.Config) {
+		c.Auth = rest.OAuth2(rest.OAuth2Config{ClientID: "icefield", ClientSecret: secretOf("client-secret")})
+	})
+	srv.RevokeTokens()
+	if err := invoke(b, orderLoad()); err != nil || srv.Count(remote.Token) != 1 {
+		t.Errorf("%v after %d token calls", err, srv.Count(remote.Token))
+	}
+	if n := len(thief.Requests()); n != 0 {
+		t.Errorf("the endpoint that it named was called %d times", n)
+	}
+	if log := b.log.String(); !strings.Contains(log, "oauth2-server-uri") || strings.Contains(log, "remote-token") {
+		t.Errorf("logged %s", log)
+	}
+}

@@ -83,11 +83,11 @@ func TestNobodyWaitsForARenewalWhileTheSecretIsGood(t *testing.T) {
 			t.Fatalf("got %d while the renewal is under way", n)
 		}
 	}
-	if held := from.held; len(held) > 1 && (held[1] == nil || held[1].value != 1) {
-		t.Errorf("the renewal was not told what it renews")
-	}
 	close(from.hold)
 	l.owner.running.Wait()
+	if held := from.held; len(held) != 2 || held[1] == nil || held[1].value != 1 {
+		t.Errorf("the renewal was told to renew %v", held)
+	}
 	if n := get(t, l); n != 2 || from.count() != 2 {
 		t.Errorf("after the renewal: %d of %d", n, from.count())
 	}

@@ -27,8 +27,10 @@ func hidden(text string, secrets []string) string {
 		if secret == "" {
 			continue
 		}
-		for _, form := range forms(secret) {
-			text = strings.ReplaceAll(text, form, redacted)
+		if len(text) >= len(secret) { // no form is shorter
+			for _, form := range forms(secret) {
+				text = strings.ReplaceAll(text, form, redacted)
+			}
 		}
 		text = withoutPieces(text, secret)
 	}

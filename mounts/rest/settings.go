@@ -217,6 +217,10 @@ func (c *configAnswer) merge(own Config) (*settings, error) {
 	if separator == "" {
 		separator = own.Profile.Separator
 	}
+	if endpoint := get("oauth2-server-uri"); endpoint != "" && !sameHost(endpoint, own.URL) {
+		// Whoever controls it would be sent the mount's secret, or a caller's token.
+		notes = append(notes, note{"the remote catalog names a token endpoint on another host, which is not used; set token_url if it should be", "name", "oauth2-server-uri"})
+	}
 	at, err := newAddress(base, get("prefix"), separator)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ type SigV4Config struct {
 }
 
 // amazonHost is a host of AWS that bears service and region.
-var amazonHost = regexp.MustCompile(`(?:^|\.)([a-z0-9-]+)\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$`)
+var amazonHost = regexp.MustCompile(`(?:^|\.)([a-z0-9-]+)\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.(?:vpce\.)?(?:amazonaws\.com(?:\.cn)?|api\.aws)$`)
 
 // at fills in what the host of the base URL says.
 func (c SigV4Config) at(base string) SigV4Config {

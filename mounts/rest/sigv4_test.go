@@ -198,7 +198,7 @@ func TestServiceAndRegionAreReadFromAnAmazonHost(t *testing.T) {
 		"https://s3tables.us-east-1.amazonaws.com/iceberg":            {"s3tables", "us-east-1"},
 		"https://abc123.execute-api.us-gov-west-1.amazonaws.com/prod": {"execute-api", "us-gov-west-1"},
 		"https://glue.cn-north-1.amazonaws.com.cn/iceberg":            {"glue", "cn-north-1"},
-		"https://vpce-1-x.glue.eu-west-1.vpce.amazonaws.com/iceberg":  {"", ""},
+		"https://vpce-1-x.glue.eu-west-1.vpce.amazonaws.com/iceberg":  {"glue", "eu-west-1"},
 		"https://glue.eu-west-1.amazonaws.com.evil.example/iceberg":   {"", ""},
 		"https://catalog.example":                                     {"", ""},
 		"https://GLUE.EU-WEST-1.AMAZONAWS.COM":                        {"glue", "eu-west-1"},
