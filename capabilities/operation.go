@@ -45,6 +45,9 @@ const (
 	LoadCredentials
 	SignRequest
 
+	ListFunctions
+	LoadFunction
+
 	end
 )
 
@@ -85,6 +88,7 @@ const (
 	Views
 	Scans
 	Access
+	Functions
 )
 
 // Group is the coarse policy action that an operation belongs to.
@@ -127,6 +131,7 @@ const (
 	pathTable      = pathTables + "/{table}"
 	pathViews      = pathNamespace + "/views"
 	pathView       = pathViews + "/{view}"
+	pathFunctions  = pathNamespace + "/functions"
 )
 
 var operations = [...]Operation{
@@ -165,6 +170,9 @@ var operations = [...]Operation{
 
 	{LoadCredentials, "loadCredentials", "LoadCredentials", "GET", pathTable + "/credentials", Read, Access, GroupRead, false},
 	{SignRequest, "signRequest", "SignRequest", "POST", pathTable + "/sign", Read, Access, GroupRead, false},
+
+	{ListFunctions, "listFunctions", "ListFunctions", "GET", pathFunctions, Read, Functions, GroupList, false},
+	{LoadFunction, "loadFunction", "LoadFunction", "GET", pathFunctions + "/{function}", Read, Functions, GroupRead, false},
 }
 
 // Operations returns every row, in the order of the Op constants.

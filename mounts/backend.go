@@ -25,6 +25,7 @@ type Backend interface {
 	Views
 	Scans
 	Access
+	Functions
 
 	// Capabilities is what this backend can do now. It does no I/O and may
 	// change over time. An operation that is not in the set answers
@@ -132,4 +133,13 @@ type Access interface {
 	LoadCredentials(ctx context.Context, req *LoadCredentialsRequest) (*Credentials, error)
 	// SignRequest signs one storage request. NoSuchTable; Forbidden.
 	SignRequest(ctx context.Context, req *SignStorageRequest) (*Document, error)
+}
+
+// Functions is the role of functions that queries can call.
+type Functions interface {
+	// ListFunctions. NoSuchNamespace.
+	ListFunctions(ctx context.Context, req *ListFunctionsRequest) (*pagination.Page[Identifier], error)
+	// LoadFunction returns the function's definition, the spec's JSON, not
+	// interpreted here. NoSuchFunction, also when the namespace is absent.
+	LoadFunction(ctx context.Context, req *LoadFunctionRequest) (*Document, error)
 }

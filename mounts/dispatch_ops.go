@@ -124,3 +124,11 @@ func (d dispatch) LoadCredentials(ctx context.Context, req *LoadCredentialsReque
 func (d dispatch) SignRequest(ctx context.Context, req *SignStorageRequest) (*Document, error) {
 	return answer[*Document](ctx, d, req)
 }
+
+func (d dispatch) ListFunctions(ctx context.Context, req *ListFunctionsRequest) (*pagination.Page[Identifier], error) {
+	return answer[*pagination.Page[Identifier]](ctx, d, req)
+}
+
+func (d dispatch) LoadFunction(ctx context.Context, req *LoadFunctionRequest) (*Document, error) {
+	return answer[*Document](ctx, d, req)
+}

@@ -101,6 +101,8 @@ func (e *Error) sentence() string {
 		object = "Namespace"
 	case capabilities.Views:
 		object = "View"
+	case capabilities.Functions:
+		object = "Function"
 	}
 	switch e.Kind {
 	case NoSuchNamespace:
@@ -109,6 +111,8 @@ func (e *Error) sentence() string {
 		return "Table does not exist: {object}"
 	case NoSuchView:
 		return "View does not exist: {object}"
+	case NoSuchFunction:
+		return "Function does not exist: {object}"
 	case AlreadyExists:
 		if !e.To.IsZero() {
 			return "Cannot rename {object} to {to}. " + object + " already exists"

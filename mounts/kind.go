@@ -59,6 +59,8 @@ const (
 	Timeout
 	// Loop is a mount that leads back to this server.
 	Loop
+	// NoSuchFunction is a certain absence, as NoSuchTable is.
+	NoSuchFunction
 )
 
 var kindNames = [...]string{
@@ -71,7 +73,7 @@ var kindNames = [...]string{
 	MetadataMissing: "metadata missing", AlreadyExists: "already exists", NamespaceNotEmpty: "namespace not empty",
 	CommitConflict: "commit conflict", UnsupportedOperation: "unsupported operation",
 	RateLimited: "rate limited", Unavailable: "unavailable", BadGateway: "bad gateway", Timeout: "timeout",
-	Loop: "loop",
+	Loop: "loop", NoSuchFunction: "no such function",
 }
 
 // Error implements error: the kind's name.

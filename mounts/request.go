@@ -246,6 +246,15 @@ type LoadCredentialsRequest struct {
 	ReferencedBy []Identifier
 }
 
+// ListFunctionsRequest lists the functions of one namespace.
+type ListFunctionsRequest struct {
+	Namespace Namespace
+	Page      pagination.Request
+}
+
+// LoadFunctionRequest loads one function.
+type LoadFunctionRequest struct{ Function Identifier }
+
 // SignStorageRequest asks for one storage request to be signed.
 type SignStorageRequest struct {
 	Table Identifier

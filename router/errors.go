@@ -52,6 +52,7 @@ var answers = [...]answer{
 	mounts.Unavailable:          {http.StatusServiceUnavailable, "ServiceUnavailableException"},
 	mounts.BadGateway:           {http.StatusBadGateway, "BadGatewayException"},
 	mounts.Timeout:              {http.StatusGatewayTimeout, "GatewayTimeoutException"},
+	mounts.NoSuchFunction:       {http.StatusNotFound, "NoSuchFunctionException"},
 	mounts.Loop:                 {http.StatusLoopDetected, "LoopDetectedException"},
 }
 
@@ -114,6 +115,8 @@ func normalize(err error, op capabilities.Op, object mounts.Identifier, sent boo
 			e.Kind, e.Ident = mounts.NoSuchTable, object
 		case capabilities.LoadView, capabilities.ViewExists:
 			e.Kind, e.Ident = mounts.NoSuchView, object
+		case capabilities.LoadFunction:
+			e.Kind, e.Ident = mounts.NoSuchFunction, object
 		}
 	}
 	return &e

@@ -51,7 +51,7 @@ func TestKindsAreAnsweredAsClientsExpectThem(t *testing.T) {
 		mounts.NamespaceNotEmpty: {409, "NamespaceNotEmptyException"}, mounts.CommitConflict: {409, "CommitFailedException"},
 		mounts.UnsupportedOperation: {501, "UnsupportedOperationException"}, mounts.RateLimited: {429, "TooManyRequestsException"},
 		mounts.Unavailable: {503, "ServiceUnavailableException"}, mounts.BadGateway: {502, "BadGatewayException"},
-		mounts.Timeout: {504, "GatewayTimeoutException"}, mounts.Loop: {508, "LoopDetectedException"},
+		mounts.NoSuchFunction: {404, "NoSuchFunctionException"}, mounts.Timeout: {504, "GatewayTimeoutException"}, mounts.Loop: {508, "LoopDetectedException"},
 	} {
 		w := over(t, failing(fmt.Errorf("wrapped: %w", &mounts.Error{Kind: kind, Mount: "partner", Err: errors.New("s3cret detail")})))
 		for _, verb := range []string{"GET", "HEAD", "DELETE"} {

@@ -40,5 +40,8 @@ func handlers() map[capabilities.Op]handler {
 
 		capabilities.LoadCredentials: loadCredentials,
 		capabilities.SignRequest:     signRequest,
+
+		capabilities.ListFunctions: listFunctions,
+		capabilities.LoadFunction:  loadFunction,
 	}
 }

@@ -73,7 +73,7 @@ func pattern(template string) string {
 	template = strings.Replace(template, "/{prefix}", "", 1)
 	return strings.NewReplacer(
 		"{namespace}", "{namespace:[^/]*}", "{table}", "{table:[^/]*}",
-		"{view}", "{view:[^/]*}", "{plan-id}", "{plan:[^/]*}",
+		"{view}", "{view:[^/]*}", "{plan-id}", "{plan:[^/]*}", "{function}", "{function:[^/]*}",
 	).Replace(template)
 }
 

@@ -72,6 +72,9 @@ func TestEveryRouteReachesItsBackendMethod(t *testing.T) {
 		capabilities.LoadCredentials: &mounts.LoadCredentialsRequest{Table: id, PlanID: "p1", Delegation: "vended-credentials",
 			ReferencedBy: []mounts.Identifier{{Namespace: mounts.Namespace{"a"}, Name: "v"}}},
 		capabilities.SignRequest: &mounts.SignStorageRequest{Table: id, Body: raw(`{"region":"eu","uri":"https://x","method":"GET","headers":{}}`)},
+
+		capabilities.ListFunctions: &mounts.ListFunctionsRequest{Namespace: ab, Page: pagination.Request{Size: 3}},
+		capabilities.LoadFunction:  &mounts.LoadFunctionRequest{Function: mounts.Identifier{Namespace: ab, Name: "f/1"}},
 	}
 	for _, prefix := range []string{"", "/prod"} {
 		tree, treeBackend := scripted(typical)
@@ -165,6 +168,7 @@ func TestAnEmptyNamespaceInThePathIsAnAbsenceOfTheRightType(t *testing.T) {
 		{"POST", "/v1/namespaces//tables/nyc", "NoSuchTableException"},
 		{"DELETE", "/v1/namespaces//tables/nyc", "NoSuchTableException"},
 		{"GET", "/v1/namespaces//views/nyc", "NoSuchViewException"},
+		{"GET", "/v1/namespaces//functions/nyc", "NoSuchFunctionException"},
 		{"GET", "/v1/namespaces//tables", "NoSuchNamespaceException"},
 		{"GET", "/v1/namespaces//views", "NoSuchNamespaceException"},
 		{"POST", "/v1/namespaces//tables", "NoSuchNamespaceException"},

@@ -17,13 +17,15 @@ func sample(op capabilities.Op) mounts.Response {
 		return &mounts.NamespaceInfo{Namespace: mounts.Namespace{"a", "b"}, Properties: map[string]string{"owner": "x", "comment": "1 < 2 & é"}}
 	case capabilities.UpdateNamespaceProperties:
 		return &mounts.UpdatedProperties{Updated: []string{"owner"}}
-	case capabilities.ListTables, capabilities.ListViews:
+	case capabilities.ListTables, capabilities.ListViews, capabilities.ListFunctions:
 		return &pagination.Page[mounts.Identifier]{Items: []mounts.Identifier{{Namespace: mounts.Namespace{"a", "b"}, Name: `t"1`}}}
 	case capabilities.LoadView, capabilities.CreateView, capabilities.RegisterView, capabilities.ReplaceView:
 		return &mounts.View{MetadataLocation: "s3://b/v.json", Metadata: json.RawMessage(`{"view-uuid":"u","x":[1, 2]}`),
 			Config: map[string]string{"k": "v"}, Extra: map[string]json.RawMessage{"future": json.RawMessage(`{"a":1}`)}}
 	case capabilities.PlanScan, capabilities.FetchPlan, capabilities.FetchScanTasks:
 		return &mounts.Document{Body: json.RawMessage(`{"status":"completed","n":9007199254740993}`)}
+	case capabilities.LoadFunction:
+		return &mounts.Document{Body: json.RawMessage(`{"metadata-location":"s3://b/f.json","metadata":{"function-uuid":"f"}}`)}
 	case capabilities.SignRequest:
 		return &mounts.Document{Body: json.RawMessage(`{"uri":"https://x","headers":{}}`), CacheControl: "private"}
 	case capabilities.LoadCredentials:
@@ -84,5 +86,8 @@ func calls() map[capabilities.Op]call {
 
 		capabilities.LoadCredentials: {table + "/credentials?planId=p1&referenced-by=a%1Fv", ""},
 		capabilities.SignRequest:     {table + "/sign", `{"region":"eu","uri":"https://x","method":"GET","headers":{}}`},
+
+		capabilities.ListFunctions: {ns + "/functions?pageToken=&pageSize=3", ""},
+		capabilities.LoadFunction:  {ns + "/functions/f%2F1", ""},
 	}
 }

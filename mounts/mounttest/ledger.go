@@ -38,7 +38,9 @@ func canned(req mounts.Request) mounts.Response {
 		return &mounts.NamespaceInfo{Namespace: namespace, Properties: r.Properties}
 	case *mounts.UpdateNamespacePropertiesRequest:
 		return &mounts.UpdatedProperties{Updated: []string{"owner"}, Removed: []string{}, Missing: []string{"old"}}
-	case *mounts.ListTablesRequest, *mounts.ListViewsRequest:
+	case *mounts.LoadFunctionRequest:
+		return &mounts.Document{Body: raw(`{"metadata":{"function-uuid":"f"}}`)}
+	case *mounts.ListTablesRequest, *mounts.ListViewsRequest, *mounts.ListFunctionsRequest:
 		return &pagination.Page[mounts.Identifier]{Items: []mounts.Identifier{
 			{Namespace: namespace, Name: "orders"}, {Namespace: namespace, Name: "returns"}}}
 	case *mounts.LoadTableRequest, *mounts.CreateTableRequest, *mounts.RegisterTableRequest,

@@ -55,5 +55,8 @@ func Requests() []mounts.Request {
 
 		&mounts.LoadCredentialsRequest{Table: orders, Delegation: "vended-credentials"},
 		&mounts.SignStorageRequest{Table: orders, Body: raw(`{"region":"us-east-1","method":"GET","uri":"https://sample-bucket.s3.amazonaws.com/x","headers":{}}`)},
+
+		&mounts.ListFunctionsRequest{Namespace: fixture, Page: page},
+		&mounts.LoadFunctionRequest{Function: mounts.Identifier{Namespace: fixture, Name: "masked"}},
 	}
 }

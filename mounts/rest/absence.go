@@ -51,7 +51,8 @@ func (s said) absent(c call) (mounts.Kind, mounts.Identifier) {
 	within := mounts.Identifier{Namespace: c.object.Namespace}
 	switch c.op {
 	case capabilities.ListNamespaces, capabilities.LoadNamespace, capabilities.NamespaceExists,
-		capabilities.UpdateNamespaceProperties, capabilities.DropNamespace, capabilities.ListTables, capabilities.ListViews:
+		capabilities.UpdateNamespaceProperties, capabilities.DropNamespace, capabilities.ListTables, capabilities.ListViews,
+		capabilities.ListFunctions:
 		return mounts.NoSuchNamespace, c.object
 	case capabilities.CreateNamespace:
 		return mounts.NoSuchNamespace, mounts.Identifier{Namespace: c.object.Namespace.Parent()}
@@ -78,6 +79,8 @@ func (s said) absent(c call) (mounts.Kind, mounts.Identifier) {
 	switch c.op.Row().Role {
 	case capabilities.Views:
 		return mounts.NoSuchView, c.object
+	case capabilities.Functions:
+		return mounts.NoSuchFunction, c.object
 	case capabilities.Tables, capabilities.Scans, capabilities.Access:
 		return mounts.NoSuchTable, c.object
 	}

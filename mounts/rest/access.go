@@ -54,11 +54,12 @@ func (b *Backend) delegation(asked string) string {
 	return ""
 }
 
-// relayed are the operations of access and scan planning that a mount offers:
-// scans and the signing of requests where the remote has them, credentials
+// relayed are the operations of access, functions and scan planning that a mount
+// offers: scans, functions and the signing of requests where the remote has them, credentials
 // always, since a load answers for a remote without a route for them.
 func relayed(c Config, has capabilities.Set) capabilities.Set {
-	set := has.Intersect(capabilities.Of(capabilities.PlanScan, capabilities.FetchPlan, capabilities.CancelPlan, capabilities.FetchScanTasks))
+	set := has.Intersect(capabilities.Of(capabilities.PlanScan, capabilities.FetchPlan, capabilities.CancelPlan, capabilities.FetchScanTasks,
+		capabilities.ListFunctions, capabilities.LoadFunction))
 	if c.Withhold {
 		return set
 	}

@@ -137,7 +137,7 @@ func (b *breaker) verdict(ctx context.Context, g *gate, start time.Time, err err
 	switch e.Kind {
 	case mounts.Unavailable, mounts.BadGateway, mounts.Timeout:
 		return errCounts
-	case mounts.NoSuchNamespace, mounts.NoSuchTable, mounts.NoSuchView, mounts.NoSuchPlan, mounts.NoSuchPlanTask,
+	case mounts.NoSuchNamespace, mounts.NoSuchTable, mounts.NoSuchView, mounts.NoSuchPlan, mounts.NoSuchPlanTask, mounts.NoSuchFunction,
 		mounts.AlreadyExists, mounts.NamespaceNotEmpty, mounts.CommitConflict,
 		mounts.Forbidden, mounts.RateLimited, mounts.MetadataMissing:
 		b.trust(g)

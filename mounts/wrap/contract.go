@@ -76,7 +76,7 @@ func mayAnswer(req mounts.Request, kind mounts.Kind) bool {
 			*mounts.UpdateNamespacePropertiesRequest, *mounts.DropNamespaceRequest,
 			*mounts.ListTablesRequest, *mounts.CreateTableRequest, *mounts.RegisterTableRequest,
 			*mounts.CommitTableRequest, *mounts.CommitTransactionRequest, *mounts.RenameTableRequest,
-			*mounts.ListViewsRequest, *mounts.CreateViewRequest, *mounts.RegisterViewRequest, *mounts.RenameViewRequest:
+			*mounts.ListFunctionsRequest, *mounts.ListViewsRequest, *mounts.CreateViewRequest, *mounts.RegisterViewRequest, *mounts.RenameViewRequest:
 			return true
 		}
 		return false
@@ -96,6 +96,9 @@ func mayAnswer(req mounts.Request, kind mounts.Kind) bool {
 			return true
 		}
 		return false
+	case mounts.NoSuchFunction:
+		_, function := req.(*mounts.LoadFunctionRequest)
+		return function
 	case mounts.NoSuchPlan:
 		switch req.(type) {
 		case *mounts.FetchPlanRequest, *mounts.CancelPlanRequest, *mounts.LoadCredentialsRequest:

@@ -132,6 +132,8 @@ func checkedIdentifiers(req mounts.Request, page *pagination.Page[mounts.Identif
 		asked = r.Page
 	case *mounts.ListViewsRequest:
 		asked = r.Page
+	case *mounts.ListFunctionsRequest:
+		asked = r.Page
 	default:
 		return nil, broken(req, mounts.Internal, fmt.Errorf("%s answered with identifiers", req.Op()))
 	}

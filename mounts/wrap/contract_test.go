@@ -33,7 +33,7 @@ func TestNoResponseAndNoErrorIsAFault(t *testing.T) {
 			switch req.(type) {
 			case *mounts.ListNamespacesRequest:
 				return (*pagination.Page[mounts.Namespace])(nil), nil
-			case *mounts.ListTablesRequest, *mounts.ListViewsRequest:
+			case *mounts.ListTablesRequest, *mounts.ListViewsRequest, *mounts.ListFunctionsRequest:
 				return (*pagination.Page[mounts.Identifier])(nil), nil
 			case *mounts.LoadNamespaceRequest, *mounts.CreateNamespaceRequest:
 				return (*mounts.NamespaceInfo)(nil), nil
@@ -43,7 +43,7 @@ func TestNoResponseAndNoErrorIsAFault(t *testing.T) {
 				return (*mounts.View)(nil), nil
 			case *mounts.LoadCredentialsRequest:
 				return (*mounts.Credentials)(nil), nil
-			case *mounts.PlanScanRequest, *mounts.FetchPlanRequest, *mounts.FetchScanTasksRequest, *mounts.SignStorageRequest:
+			case *mounts.PlanScanRequest, *mounts.FetchPlanRequest, *mounts.FetchScanTasksRequest, *mounts.SignStorageRequest, *mounts.LoadFunctionRequest:
 				return (*mounts.Document)(nil), nil
 			}
 			return (*mounts.Table)(nil), nil
@@ -165,6 +165,10 @@ func TestAnAbsenceOfAnotherKindOfObjectIsNotPassedOn(t *testing.T) {
 		{&mounts.RenameTableRequest{}, mounts.NoSuchNamespace, true},
 		{&mounts.FetchPlanRequest{}, mounts.NoSuchPlan, true},
 		{load, mounts.NoSuchPlan, false},
+		{&mounts.LoadFunctionRequest{}, mounts.NoSuchFunction, true},
+		{&mounts.LoadFunctionRequest{}, mounts.NoSuchTable, false},
+		{&mounts.ListFunctionsRequest{}, mounts.NoSuchNamespace, true},
+		{load, mounts.NoSuchFunction, false},
 		{&mounts.FetchScanTasksRequest{}, mounts.NoSuchPlanTask, true},
 	} {
 		err := ask(Contract(failing(&mounts.Error{Kind: c.kind})), c.req)

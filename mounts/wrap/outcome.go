@@ -45,7 +45,7 @@ func outcomeOf(ctx context.Context, e *mounts.Error) outcome {
 	}
 	switch e.Kind {
 	case mounts.NoSuchNamespace, mounts.NoSuchTable, mounts.NoSuchView, mounts.NoSuchWarehouse,
-		mounts.NoSuchPlan, mounts.NoSuchPlanTask, mounts.MetadataMissing:
+		mounts.NoSuchPlan, mounts.NoSuchPlanTask, mounts.NoSuchFunction, mounts.MetadataMissing:
 		return absent
 	case mounts.AlreadyExists, mounts.NamespaceNotEmpty, mounts.CommitConflict:
 		return conflict

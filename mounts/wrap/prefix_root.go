@@ -29,7 +29,7 @@ func (p *prefix) root(req mounts.Request) (resp mounts.Response, err error, done
 	switch r := req.(type) {
 	case *mounts.ListNamespacesRequest:
 		return nil, nil, false
-	case *mounts.ListTablesRequest, *mounts.ListViewsRequest:
+	case *mounts.ListTablesRequest, *mounts.ListViewsRequest, *mounts.ListFunctionsRequest:
 		return &pagination.Page[mounts.Identifier]{Items: []mounts.Identifier{}}, nil, true
 	case *mounts.LoadNamespaceRequest:
 		return &mounts.NamespaceInfo{Namespace: p.add(nil), Properties: map[string]string{}}, nil, true
@@ -45,6 +45,8 @@ func (p *prefix) root(req mounts.Request) (resp mounts.Response, err error, done
 		return nil, p.commitInRoot(req, *r), true
 	case *mounts.LoadViewRequest, *mounts.ReplaceViewRequest, *mounts.DropViewRequest:
 		return nil, p.says(req, mounts.NoSuchView, ""), true
+	case *mounts.LoadFunctionRequest:
+		return nil, p.says(req, mounts.NoSuchFunction, ""), true
 	}
 	return nil, p.says(req, mounts.NoSuchTable, ""), true
 }

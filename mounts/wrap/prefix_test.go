@@ -92,7 +92,7 @@ func TestTheMountRootIsAnsweredHereAndHoldsNoTables(t *testing.T) {
 		"loadView": mounts.NoSuchView, "createView": mounts.BadRequest, "registerView": mounts.BadRequest,
 		"replaceView": mounts.NoSuchView, "renameView": mounts.NoSuchView, "dropView": mounts.NoSuchView,
 		"planScan": mounts.NoSuchTable, "fetchPlan": mounts.NoSuchTable, "cancelPlan": mounts.NoSuchTable, "fetchScanTasks": mounts.NoSuchTable,
-		"loadCredentials": mounts.NoSuchTable, "signRequest": mounts.NoSuchTable,
+		"loadCredentials": mounts.NoSuchTable, "signRequest": mounts.NoSuchTable, "loadFunction": mounts.NoSuchFunction,
 	}
 	for _, req := range everyRequest(mounts.Namespace{"prod"}) {
 		s := answering()
@@ -115,7 +115,7 @@ func TestTheMountRootIsAnsweredHereAndHoldsNoTables(t *testing.T) {
 				t.Errorf("the namespaces of the mount were not asked for")
 			}
 			continue
-		case "listTables", "listViews":
+		case "listTables", "listViews", "listFunctions":
 			if page := resp.(*pagination.Page[mounts.Identifier]); page.Items == nil || len(page.Items) != 0 || page.Next != "" {
 				t.Errorf("%s: %+v", name, page)
 			}

@@ -97,7 +97,7 @@ func right(_ context.Context, req mounts.Request) (mounts.Response, error) {
 	switch r := req.(type) {
 	case *mounts.ListNamespacesRequest:
 		return &pagination.Page[mounts.Namespace]{Items: []mounts.Namespace{r.Parent.Child("x")}}, nil
-	case *mounts.ListTablesRequest, *mounts.ListViewsRequest:
+	case *mounts.ListTablesRequest, *mounts.ListViewsRequest, *mounts.ListFunctionsRequest:
 		return &pagination.Page[mounts.Identifier]{Items: []mounts.Identifier{{Namespace: req.Object().Namespace, Name: "t"}}}, nil
 	case *mounts.LoadNamespaceRequest, *mounts.CreateNamespaceRequest:
 		return &mounts.NamespaceInfo{Namespace: req.Object().Namespace, Properties: map[string]string{}}, nil
@@ -107,7 +107,7 @@ func right(_ context.Context, req mounts.Request) (mounts.Response, error) {
 		return &mounts.Table{MetadataLocation: "file:///m.json", Metadata: metadata}, nil
 	case *mounts.LoadViewRequest, *mounts.CreateViewRequest, *mounts.RegisterViewRequest, *mounts.ReplaceViewRequest:
 		return &mounts.View{MetadataLocation: "file:///v.json", Metadata: metadata}, nil
-	case *mounts.PlanScanRequest, *mounts.FetchPlanRequest, *mounts.FetchScanTasksRequest, *mounts.SignStorageRequest:
+	case *mounts.PlanScanRequest, *mounts.FetchPlanRequest, *mounts.FetchScanTasksRequest, *mounts.SignStorageRequest, *mounts.LoadFunctionRequest:
 		return &mounts.Document{Body: json.RawMessage(`{}`)}, nil
 	case *mounts.LoadCredentialsRequest:
 		return &mounts.Credentials{StorageCredentials: []mounts.StorageCredential{}}, nil
@@ -136,6 +136,7 @@ func everyRequest(n mounts.Namespace) []mounts.Request {
 		&mounts.DropViewRequest{View: id},
 		&mounts.PlanScanRequest{Table: id}, &mounts.FetchPlanRequest{Table: id}, &mounts.CancelPlanRequest{Table: id},
 		&mounts.FetchScanTasksRequest{Table: id}, &mounts.LoadCredentialsRequest{Table: id}, &mounts.SignStorageRequest{Table: id},
+		&mounts.ListFunctionsRequest{Namespace: n}, &mounts.LoadFunctionRequest{Function: id},
 	}
 }
 

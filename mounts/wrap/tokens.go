@@ -38,6 +38,10 @@ func (t *sealer) intercept(ctx context.Context, req mounts.Request, next mounts.
 		opened := *r
 		opened.Page.Token = t.open(listing, r.Page.Token)
 		req = &opened
+	case *mounts.ListFunctionsRequest:
+		opened := *r
+		opened.Page.Token = t.open(listing, r.Page.Token)
+		req = &opened
 	default:
 		return next(ctx, req)
 	}

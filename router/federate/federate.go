@@ -106,6 +106,11 @@ func (t *tree) forward(ctx context.Context, mount *mounts.Mount, req mounts.Requ
 		return list(t, mount, r.Op(), r.Namespace, &inner.Page, func() (*pagination.Page[mounts.Identifier], error) {
 			return mount.Tree.ListViews(ctx, &inner)
 		})
+	case *mounts.ListFunctionsRequest:
+		inner := *r
+		return list(t, mount, r.Op(), r.Namespace, &inner.Page, func() (*pagination.Page[mounts.Identifier], error) {
+			return mount.Tree.ListFunctions(ctx, &inner)
+		})
 	}
 	return mounts.Invoke(ctx, mount.Tree, t.ownReferences(mount, req))
 }

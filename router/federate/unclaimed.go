@@ -34,6 +34,8 @@ func absent(req mounts.Request, object mounts.Identifier) *mounts.Error {
 		kind = mounts.NoSuchNamespace
 	case req.Op().Row().Role == capabilities.Views:
 		kind = mounts.NoSuchView
+	case req.Op().Row().Role == capabilities.Functions:
+		kind = mounts.NoSuchFunction
 	}
 	return &mounts.Error{Kind: kind, Op: req.Op(), Ident: object}
 }
