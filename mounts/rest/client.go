@@ -142,6 +142,11 @@ func (k *client) send(ctx context.Context, c call) (*answer, error) {
 	if err != nil {
 		// What is wrong with an answer is told with pieces of it.
 		err = hush(err, k.hide(ctx, proof))
+		if way.stale() && callCtx.Err() != nil && ctx.Err() == nil {
+			// The network may have forgotten this connection, and with it the
+			// others that have been kept: each would cost somebody a timeout.
+			k.transport.CloseIdleConnections()
+		}
 		return nil, lost(ctx, callCtx, c, err, way.reached(c.changes()))
 	}
 	defer resp.Body.Close()

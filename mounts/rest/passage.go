@@ -38,6 +38,7 @@ func (w *wire) Write(p []byte) (int, error) {
 type passage struct {
 	mu        sync.Mutex
 	connected bool
+	reused    bool // the present connection had served others before
 	written   bool // on a connection before the present one
 	conn      *wire
 	from      int64 // what conn had written for others
@@ -53,12 +54,12 @@ func traced(ctx context.Context) (context.Context, *passage) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.written = p.wrote()
-			p.connected, p.conn = false, nil
+			p.connected, p.reused, p.conn = false, false, nil
 		},
 		GotConn: func(info httptrace.GotConnInfo) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.connected = true
+			p.connected, p.reused = true, info.Reused
 			conn := info.Conn
 			if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
 				conn = secure.NetConn() // what it handed over for a handshake is behind it
@@ -92,4 +93,11 @@ func (p *passage) reached(change bool) bool {
 		return p.wrote()
 	}
 	return p.connected
+}
+
+// stale reports whether the last connection had been used before.
+func (p *passage) stale() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reused
 }
