@@ -12,35 +12,36 @@ import (
 	"github.com/icefield/icefield/cmd/icefield/internal/config"
 )
 
-// origin is where a configuration came from, to be read from there again.
+// origin is where a configuration comes from, to be read from there again.
 type origin struct {
-	path string
-	// first is what the files were when it was read for the first time.
-	first config.Fingerprint
-	every time.Duration
+	path  string
+	every time.Duration // how often its files are looked at
 
-	mu   sync.Mutex
-	more []string
+	mu       sync.Mutex
+	included []string
+	last     config.Fingerprint
 }
 
-// newOrigin looks at the files of a configuration that is about to be read.
-func newOrigin(path string) *origin {
-	return &origin{path: path, every: watchEvery, first: config.Look(path, nil)}
-}
+func newOrigin(path string) *origin { return &origin{path: path, every: watchEvery} }
 
-// read reads the configuration, and remembers which files its values came from.
+// read reads the configuration, and remembers what it was made of. What changes
+// while it is read counts as changed afterwards.
 func (o *origin) read() (*config.Config, *config.Report) {
+	files := config.Look(o.path, nil)
 	cfg, report := config.Load(o.path, config.Options{})
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.more = report.Included
+	o.included, o.last = report.Included(), files.With(report)
 	return cfg, report
 }
 
-func (o *origin) included() []string {
+// look is what the files are now, and whether that is what was read last.
+func (o *origin) look() (now config.Fingerprint, read bool) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.more
+	included, last := o.included, o.last
+	o.mu.Unlock()
+	now = config.Look(o.path, included)
+	return now, now.Same(last)
 }
 
 // reloader reads a server's configuration again when it is told to, one time

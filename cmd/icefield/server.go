@@ -93,10 +93,7 @@ func (s *server) keep(from *origin, told <-chan os.Signal) {
 	s.stopKeeping = stop
 	r := newReloader(s, from.read)
 	s.keeping.Go(func() { r.run(ctx) })
-	s.keeping.Go(func() {
-		w := watcher{path: from.path, included: from.included, every: from.every, changed: r.tell}
-		w.run(ctx, from.first)
-	})
+	s.keeping.Go(func() { watch(ctx, from, r.tell) })
 	s.keeping.Go(func() {
 		for {
 			select {

@@ -20,41 +20,29 @@ const (
 	settleRounds = 20
 )
 
-// watcher tells of changes of a configuration's files.
-type watcher struct {
-	path string
-	// included are the files that values came from the last time.
-	included func() []string
-	every    time.Duration
-	changed  func()
-}
-
-// run looks at the files until ctx ends, and calls changed when their content is
-// not what it was at the call before. last is what they were when the
-// configuration was read.
-func (w *watcher) run(ctx context.Context, last config.Fingerprint) {
-	for pause(ctx, w.every) {
-		now := w.look()
-		if now.Same(last) {
-			last = now // which may have more files that values come from
+// watch looks at the files of a configuration until ctx ends, and calls changed
+// when they are not what was read last: once for each content that they come to.
+func watch(ctx context.Context, o *origin, changed func()) {
+	var told config.Fingerprint
+	for pause(ctx, o.every) {
+		now, read := o.look()
+		if read || now.Same(told) {
 			continue
 		}
 		for range settleRounds {
-			if !pause(ctx, min(settleEvery, w.every)) {
+			if !pause(ctx, min(settleEvery, o.every)) {
 				return
 			}
-			next := w.look()
+			next, _ := o.look()
 			still := next.Same(now)
 			if now = next; still {
 				break
 			}
 		}
-		last = now
-		w.changed()
+		told = now
+		changed()
 	}
 }
-
-func (w *watcher) look() config.Fingerprint { return config.Look(w.path, w.included()) }
 
 // pause waits; false once ctx has ended.
 func pause(ctx context.Context, d time.Duration) bool {

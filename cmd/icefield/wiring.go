@@ -215,6 +215,11 @@ func openLater(m config.Mount, around surroundings) mounts.Backend {
 }
 
 func stack(m config.Mount, backend mounts.Backend, around surroundings) *wrap.Mounted {
+	return wrap.Stack(backend, options(m, around))
+}
+
+// options is what stands around a mount, in the words of package wrap.
+func options(m config.Mount, around surroundings) wrap.Options {
 	opt := wrap.Options{
 		Name: m.Name, ViewName: m.ViewName, Driver: m.Kind, Owner: m.Owner, Required: m.Required, ReadOnly: m.ReadOnly,
 		Timeout: m.Request, Breaker: wrap.BreakerOptions{Failures: m.Breaker.Failures, OpenFor: m.Breaker.OpenFor},
@@ -228,7 +233,7 @@ func stack(m config.Mount, backend mounts.Backend, around surroundings) *wrap.Mo
 		opt.Cache = wrap.CacheOptions{TTL: r.Cache.TTL, StaleIfDown: r.Cache.StaleIfDown, Size: r.Cache.Size, Coalesce: r.Cache.Coalesce,
 			PerCaller: r.Auth.PerCaller(), IgnoreDelegation: r.Withhold}
 	}
-	return wrap.Stack(backend, opt)
+	return opt
 }
 
 // views makes each mount a catalog of its own.

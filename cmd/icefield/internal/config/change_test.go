@@ -70,7 +70,7 @@ mount "b" {
 }
 `), Options{LookupEnv: func(string) (string, bool) { return "postgres://u:" + password + "@db/prod", true }})
 		require.False(t, report.HasErrors(), text(t, report))
-		assert.Equal(t, []string{filepath.Join(dir, "ca.pem"), filepath.Join(dir, "owner.txt")}, report.Included)
+		assert.Equal(t, []string{filepath.Join(dir, "ca.pem"), filepath.Join(dir, "owner.txt")}, report.Included())
 		both := cfg.Mounts[0]
 		both.Rest = cfg.Mounts[1].Rest
 		return both

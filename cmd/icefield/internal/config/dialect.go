@@ -185,8 +185,7 @@ func (l *loader) trust(r *row, content *hcl.BodyContent) {
 // certificates checks a file of certificates and returns what tells its content
 // from another.
 func (l *loader) certificates(attr *hcl.Attribute, remote *Rest) string {
-	l.include(remote.CAFile)
-	text, err := readBounded(remote.CAFile, maxIncluded)
+	text, err := l.include(remote.CAFile)
 	switch {
 	case err != nil:
 		l.refuse(attr, "Unreadable certificates", fmt.Sprintf("%s: %s. ca_file names a file of PEM certificates; a relative path starts at the folder of the configuration file.", remote.CAFile, readProblem(err)))

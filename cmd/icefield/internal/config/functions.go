@@ -13,9 +13,9 @@ import (
 // maxIncluded bounds what file("…") may read.
 const maxIncluded = 1 << 20
 
-// functions is what an expression of a file in folder dir can call; include is
-// told of the files that it reads.
-func functions(dir string, lookup func(string) (string, bool), include func(path string)) *hcl.EvalContext {
+// functions is what an expression of a file in folder dir can call; include
+// reads files for it.
+func functions(dir string, lookup func(string) (string, bool), include func(path string) ([]byte, error)) *hcl.EvalContext {
 	return &hcl.EvalContext{Functions: map[string]function.Function{
 		"env":  envFunction(lookup),
 		"file": fileFunction(dir, include),
@@ -45,14 +45,13 @@ func envFunction(lookup func(string) (string, bool)) function.Function {
 }
 
 // fileFunction is file(path): the text of a file, without its last line break.
-func fileFunction(dir string, include func(string)) function.Function {
+func fileFunction(dir string, include func(string) ([]byte, error)) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "path", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			path := absolute(dir, args[0].AsString())
-			include(path)
-			text, err := readBounded(path, maxIncluded)
+			text, err := include(path)
 			if err != nil {
 				return cty.NilVal, fmt.Errorf("%s: %s. A relative path starts at the folder of the configuration file", path, readProblem(err))
 			}

@@ -50,8 +50,8 @@ type loader struct {
 	meant map[string]bool
 	// secret holds places whose text no report may show.
 	secret []hcl.Range
-	// included holds the files that values came from.
-	included map[string]bool
+	// values holds the files that values came from, as they were.
+	values map[string]seen
 }
 
 func newLoader(opt Options) *loader {
@@ -60,7 +60,7 @@ func newLoader(opt Options) *loader {
 		lookup = os.LookupEnv
 	}
 	return &loader{parser: hclparse.NewParser(), lookup: lookup, contexts: map[string]*hcl.EvalContext{},
-		meant: map[string]bool{}, included: map[string]bool{}}
+		meant: map[string]bool{}, values: map[string]seen{}}
 }
 
 func (l *loader) load(files []*hcl.File, names []string) (*Config, *Report) {
@@ -107,8 +107,12 @@ func (l *loader) scope(attr *hcl.Attribute) *hcl.EvalContext {
 	return l.contexts[dir]
 }
 
-// include notes that a value came from a file.
-func (l *loader) include(path string) { l.included[path] = true }
+// include reads a file that a value comes from.
+func (l *loader) include(path string) ([]byte, error) {
+	text, err := readBounded(path, maxIncluded)
+	l.values[path] = see(text, err)
+	return text, err
+}
 
 // dirOf is the absolute folder of the file that an attribute stands in.
 func dirOf(attr *hcl.Attribute) string {

@@ -153,7 +153,7 @@ func TestEverySettingArrives(t *testing.T) {
 				Auth: Auth{Kind: "passthrough"}}},
 	}, cfg.Mounts)
 	assert.Len(t, cfg.Mounts[5].Rest.CASum, 64)
-	assert.Equal(t, []string{filepath.Join(filepath.Dir(owner), "ca.pem"), owner}, report.Included)
+	assert.Equal(t, []string{filepath.Join(filepath.Dir(owner), "ca.pem"), owner}, report.Included())
 	var warnings []string
 	for _, f := range report.Findings {
 		warnings = append(warnings, f.Summary)

@@ -24,33 +24,33 @@ type seen struct {
 // times and sizes can be the same for another content.
 func Look(path string, included []string) Fingerprint {
 	names, problem := fileNames(path)
-	return Fingerprint{problem: problem, files: look(names), values: look(included)}
+	return Fingerprint{problem: problem, files: look(names, maxFile), values: look(included, maxIncluded)}
 }
 
-func look(names []string) map[string]seen {
+func look(names []string, limit int64) map[string]seen {
 	files := map[string]seen{}
 	for _, name := range names {
-		text, err := readBounded(name, maxFile)
-		if err != nil {
-			files[name] = seen{unreadable: readProblem(err)}
-			continue
-		}
-		files[name] = seen{sum: sha256.Sum256(text)}
+		files[name] = see(readBounded(name, limit))
 	}
 	return files
 }
 
-// Same reports whether there are the same configuration files with the same
-// content. Of the files that values come from it compares those that were looked
-// at both times: which ones these are is for the configuration files to say.
+// see is what is to be remembered of a file that was read.
+func see(text []byte, err error) seen {
+	if err != nil {
+		return seen{unreadable: readProblem(err)}
+	}
+	return seen{sum: sha256.Sum256(text)}
+}
+
+// With is the fingerprint of configuration files with that of the files that their
+// values came from when they were read.
+func (f Fingerprint) With(report *Report) Fingerprint {
+	f.values = report.values
+	return f
+}
+
+// Same reports whether there are the same files with the same content.
 func (f Fingerprint) Same(other Fingerprint) bool {
-	if f.problem != other.problem || !maps.Equal(f.files, other.files) {
-		return false
-	}
-	for name, content := range f.values {
-		if there, both := other.values[name]; both && there != content {
-			return false
-		}
-	}
-	return true
+	return f.problem == other.problem && maps.Equal(f.files, other.files) && maps.Equal(f.values, other.values)
 }

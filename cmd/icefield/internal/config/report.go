@@ -40,11 +40,15 @@ type Report struct {
 	Findings []Finding
 	// More counts findings that were left out because there are too many.
 	More int
-	// Included are the files that values came from, or should have: those of
-	// file("…") and the certificates of ca_file. Secrets of *_file are not among
-	// them, since they are read when they are needed.
-	Included []string
+
+	// values are the files that values came from, or should have.
+	values map[string]seen
 }
+
+// Included are the files that values came from, or should have: those of file("…")
+// and the certificates of ca_file. Secrets of *_file are not among them, since
+// they are read when they are needed.
+func (r *Report) Included() []string { return slices.Sorted(maps.Keys(r.values)) }
 
 const maxFindings = 100
 
@@ -90,7 +94,7 @@ func (l *loader) report() *Report {
 	for name, text := range l.parser.Sources() {
 		masked[name] = l.mask(name, text)
 	}
-	r := &Report{Included: slices.Sorted(maps.Keys(l.included))}
+	r := &Report{values: l.values}
 	for _, d := range l.diags {
 		f := Finding{Severity: "error", Summary: d.Summary, Detail: d.Detail}
 		if d.Severity == hcl.DiagWarning {
