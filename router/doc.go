@@ -75,6 +75,13 @@
 //   - The ETag of an answer is the same with and without gzip: it identifies the
 //     representation of the table, which clients compare.
 //   - referenced-by that cannot be read is ignored.
+//   - Storage credentials are renewed, and storage requests signed, at this
+//     server's own routes, named by relative paths under the client's prefix and
+//     names. A route to renew at is named only where Java's clients can use it:
+//     one credential a store, with its expiry. /v1/aws/s3/sign, which names no
+//     table, is an unknown route.
+//   - Plan ids and plan tasks of remote catalogs are sealed: one that is not of
+//     this table and mount is a NoSuchPlanIdException or NoSuchPlanTaskException.
 //   - /v1/oauth/tokens is an unknown route.
 //   - What net/http refuses before any handler sees it (a request line or header
 //     that is no HTTP, headers over its limit) is net/http's own plain 400 or 431.

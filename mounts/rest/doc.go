@@ -84,6 +84,15 @@
 // storage that the caller asked for (access.go), the remote's page tokens, and
 // the remote's own names in its messages (ours.go).
 //
+// Access to storage is asked for where the caller asked, unless the mount
+// withholds. Credentials leave as storage credentials and in the config, by a
+// list of known keys (access_keys.go); a signer's address and the ids of scan
+// plans leave sealed for their table (sign.go, seal.go). What cannot be passed on
+// is an error, never a success without access: credentials that have expired,
+// for a location outside of AllowedLocations or in a warehouse of this server, a
+// signer on another host. Behind a create that was made it is an unknown outcome
+// instead. A caller who asked gets entity tags that bring no 304 for access.
+//
 // A remote is taken to be hostile or broken: redirects are never followed,
 // answers are bounded in size before and after decompression, in time, in
 // nesting (the JSON scanner stops at 10,000 levels) and in rows, and whatever is
