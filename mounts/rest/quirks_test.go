@@ -160,8 +160,9 @@ func TestTheSuiteIsGreenOverEveryHabit(t *testing.T) {
 	}
 }
 
-// wholeServer is the whole server over one mount "prod": router, federation and stack.
-func wholeServer(t testing.TB, b mounts.Backend, opt wrap.Options) string {
+// wholeServer is the whole server over one mount "prod": router, federation and
+// stack. timeout, if given, is how long its clients wait.
+func wholeServer(t testing.TB, b mounts.Backend, opt wrap.Options, timeout ...time.Duration) string {
 	t.Helper()
 	opt.Name = "prod"
 	opt.Probe.Interval = -1
@@ -179,7 +180,11 @@ func wholeServer(t testing.TB, b mounts.Backend, opt wrap.Options) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(router.New(router.Config{InstanceID: "front",
+	var wait time.Duration
+	if len(timeout) > 0 {
+		wait = timeout[0]
+	}
+	srv := httptest.NewServer(router.New(router.Config{InstanceID: "front", Timeout: wait,
 		Tree:  router.Catalog{Name: "icefield", Backend: federate.New(table, ring, federate.Options{Name: "icefield"})},
 		Views: []router.Catalog{{Name: "prod", Prefix: "prod", Backend: wrap.Tokens(mounted.Mount().View, ring, "prod", "prod")}}}))
 	t.Cleanup(srv.Close)
