@@ -247,13 +247,11 @@ func after[R any](rows []R, token string) (int, bool) {
 	if !ok || err != nil || len(last) == 0 {
 		return 0, false
 	}
-	for i, row := range rows {
-		if order := bytes.Compare(text(row), last); order >= 0 {
-			if order == 0 {
-				i++
-			}
-			return i, true
-		}
+	if i := slices.IndexFunc(rows, func(row R) bool { return bytes.Equal(text(row), last) }); i >= 0 {
+		return i + 1, true
+	}
+	if i := slices.IndexFunc(rows, func(row R) bool { return bytes.Compare(text(row), last) > 0 }); i >= 0 {
+		return i, true
 	}
 	return len(rows), true
 }
