@@ -12,7 +12,8 @@ import (
 func namespaceHabits() []Switch {
 	const flat = "the remote has one level of namespaces"
 	oneLevel := gaps(flat, "namespaces/nested", "namespaces/create", "namespaces/create with missing parent", "namespaces/drop", "namespaces/drop with a child",
-		"names/namespace/*", "names/dots and levels", "listing/namespaces/*", "create/staged into a dropped namespace", "once/namespaces", "contract/messages of refusals")
+		"names/namespace/*", "names/dots and levels", "listing/namespaces/*", "create/staged into a dropped namespace", "once/namespaces", "contract/messages of refusals",
+		"listing/tables/direct entries only", "listing/views/direct entries only", "tables/load missing", "rename/across namespaces")
 	folded := gaps("the remote has no upper-case letters", "names/namespace/case-upper", "names/table/case-upper", "names/view/case-upper", "names/case twins",
 		"names/namespace/percent-slash", "names/table/percent-slash", "names/view/percent-slash", "namespaces/missing", "tables/load missing",
 		"listing/namespaces/order", "listing/tables/order", "listing/views/order")
