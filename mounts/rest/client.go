@@ -114,22 +114,25 @@ func (k *client) send(ctx context.Context, c call) (*answer, error) {
 	if ctx.Err() != nil {
 		return nil, about(callerGone(ctx), c)
 	}
-	callCtx, cancel := context.WithTimeout(ctx, k.request)
-	defer cancel()
-	callCtx, way := traced(callCtx)
 	var body any
 	if c.body != nil {
 		body = c.body
 	}
-	req, err := retryablehttp.NewRequestWithContext(callCtx, c.method, c.url, body)
+	req, err := retryablehttp.NewRequestWithContext(ctx, c.method, c.url, body)
 	if err != nil {
 		return nil, &mounts.Error{Kind: mounts.Internal, Op: c.op, Ident: c.object, Err: innermost(err)}
 	}
 	k.setHeader(ctx, req.Header, c)
-	proof, err := k.login.authorize(callCtx, req.Request, c.body)
+	// Not under the call's own clock and trace: a token call is bounded by itself,
+	// and what it sends is nothing that the catalog got.
+	proof, err := k.login.authorize(ctx, req.Request, c.body)
 	if err != nil {
 		return nil, about(err, c)
 	}
+	callCtx, cancel := context.WithTimeout(ctx, k.request)
+	defer cancel()
+	callCtx, way := traced(callCtx)
+	req = req.WithContext(callCtx)
 
 	mounts.CallerFrom(ctx).Scope.CountRemoteCall()
 	start := time.Now()

@@ -424,7 +424,7 @@ func TestNoSecretIsRepeatedWhateverATokenEndpointSays(t *testing.T) {
 						}
 					}
 					for _, p := range damages() {
-						if i == 0 {
+						if i == 0 && (!q.role || secret == huntKey) {
 							try(p, 0, s, secret)
 						}
 					}
