@@ -12,6 +12,13 @@
 // drivers.go, wiring.go and server.go make a running server of it, and are the
 // only place that knows every kind of backend and every decorator.
 //
+// What is served is a generation: one mount table come to life (generation.go).
+// When the configuration changes, the next one is built beside it from the mounts
+// that mean the same and from others that are opened first, and takes over as a
+// whole or not at all (catalogs.go, reload.go, watch.go). Requests end on the
+// generation that they began with; what it alone held is closed after the last of
+// them. A bolt file is handed over open, since nobody can open it twice (stores.go).
+//
 // It exits with 0 when it did what it was asked, 1 when that failed or was
 // refused, and 2 when it was asked in a way that makes no sense. Errors go to
 // standard error.
