@@ -1,0 +1,5 @@
+//go:build peers
+
+package faults
+
+const commits = 10_000
