@@ -4,6 +4,7 @@ package peers_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -84,5 +85,18 @@ func TestNessieKeepsItsTablesInAStoreOfObjects(t *testing.T) {
 	table, err := catalog.LoadTable("b", "a")
 	if err != nil || !strings.HasPrefix(table.MetadataLocation, "s3://stone/quarry/a/") {
 		t.Fatalf("%+v, %v", table, err)
+	}
+}
+
+// TestSeaweedFSCanBeHad is also what builds it ahead of the tests that need it.
+func TestSeaweedFSCanBeHad(t *testing.T) {
+	server := peers.StartSeaweedFS(t)
+	config, err := wire.New(server.URL, "").Config(server.Bucket)
+	if err != nil || config.Overrides["prefix"] != server.Bucket {
+		t.Fatalf("the prefix of the table bucket is %q: %v", config.Overrides["prefix"], err)
+	}
+	answer, err := wire.New(server.URL, server.Bucket).Call(http.MethodGet, "/namespaces", nil)
+	if err != nil || answer.Status < 400 {
+		t.Fatalf("it lets in who has not logged in: %v, %v", answer, err)
 	}
 }

@@ -1,0 +1,95 @@
+//go:build peers
+
+package peers
+
+import (
+	_ "embed"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/icefield/icefield/examples/internal/launch"
+)
+
+//go:embed seaweed/go.mod.txt
+var seaweedModule string
+
+//go:embed seaweed/access.json
+var seaweedAccess string
+
+// SeaweedFS is a store of objects with an Iceberg REST catalog, which takes OAuth2 tokens and requests that are signed as
+// AWS has it, and hands out storage credentials that are good for one table each: the store holds sessions to their policy.
+type SeaweedFS struct {
+	*launch.Process
+	// URL is the catalog's; each table bucket is a catalog of its own, and the prefix of its paths.
+	URL string
+	// S3 is the endpoint of the store.
+	S3 string
+	// Bucket is the one table bucket.
+	Bucket string
+	// AccessKeyID and SecretKey may do everything, in the store and, as an OAuth2 client, in the catalog.
+	AccessKeyID, SecretKey string
+}
+
+// StartSeaweedFS starts one on free ports and waits until it serves. It is killed when the test ends. The program is built
+// from its source on first use, which takes minutes.
+func StartSeaweedFS(t testing.TB) *SeaweedFS {
+	t.Helper()
+	program := filepath.Join(cached(t, "seaweedfs", seaweedModule, buildSeaweedFS), "weed")
+	folder := t.TempDir()
+	s := &SeaweedFS{Bucket: "lake", AccessKeyID: "icefield_admin", SecretKey: "the secret of the tests' own server"}
+	access := filepath.Join(folder, "access.json")
+	config := strings.NewReplacer("ACCESS_KEY", s.AccessKeyID, "SECRET_KEY", s.SecretKey).Replace(seaweedAccess)
+	if err := os.WriteFile(access, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"mini", "-master.telemetry=false", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-dir=" + filepath.Join(folder, "data"),
+		"-s3.config=" + access, "-s3.iam.config=" + access, "-tableBucket=" + s.Bucket,
+		"-s3.iceberg.credentialRole=arn:aws:iam::000000000000:role/Vend", "-s3.iceberg.credentialDurationSeconds=900",
+		"-webdav=false", "-admin.ui=false", "-s3.port.lance=0"}
+	if err := os.Mkdir(filepath.Join(folder, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc",
+		"s3.port.grpc", "admin.port", "admin.port.grpc"} {
+		args = append(args, "-"+name+"="+freePort(t))
+	}
+	catalog, store := freePort(t), freePort(t)
+	s.URL, s.S3 = "http://127.0.0.1:"+catalog, "http://127.0.0.1:"+store
+	args = append(args, "-s3.port="+store, "-s3.port.iceberg="+catalog, "-s3.externalUrl="+s.S3)
+	s.Process = launch.Start(t, launch.Command{
+		Name: "seaweedfs", Path: program, Args: args, Dir: folder,
+		Env:   []string{"HOME=" + folder}, // it looks for settings there
+		Ready: s.URL + "/v1/config?warehouse=" + s.Bucket,
+		Wait:  2 * time.Minute,
+	})
+	return s
+}
+
+func freePort(t testing.TB) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(launch.FreeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// buildSeaweedFS builds the program in a module of its own, so that nothing of it gets into this one.
+func buildSeaweedFS(folder string) error {
+	if err := os.WriteFile(filepath.Join(folder, "go.mod"), []byte(seaweedModule), 0o644); err != nil {
+		return err
+	}
+	build := exec.Command("go", "build", "-mod=mod", "-trimpath", "-ldflags=-s -w", "-o", "weed", "github.com/seaweedfs/seaweedfs/weed")
+	build.Dir = folder
+	build.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+	if output, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build of SeaweedFS: %w\n%s", err, tail(string(output)))
+	}
+	return nil
+}
