@@ -34,7 +34,8 @@ func readRefusal(a *answer) (said, bool) {
 		s.message = plain(*e.Message, a.hide)
 	}
 	if e.Type != nil {
-		s.kind = plain(*e.Type, a.hide)
+		// Some name the whole Java class.
+		s.kind = plain(strings.TrimPrefix(*e.Type, "org.apache.iceberg.exceptions."), a.hide)
 	}
 	if e.Message == nil && e.Type == nil || e.Code != nil && *e.Code != a.status {
 		return s, false
