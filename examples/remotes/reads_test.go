@@ -90,7 +90,7 @@ func configIsTrue(k *kit) {
 func (k *kit) probe(row capabilities.Operation) (method, path string, body any) {
 	path = strings.TrimPrefix(row.Path, "/v1/{prefix}")
 	path = strings.Replace(path, "/namespaces/{namespace}", k.catalog.Namespace(k.at("nowhere")...), 1)
-	path = strings.NewReplacer("{table}", "nothing", "{view}", "nothing", "{plan-id}", "none").Replace(path)
+	path = strings.NewReplacer("{table}", "nothing", "{view}", "nothing", "{plan-id}", "none", "{function}", "nothing").Replace(path)
 	here, there := k.identifier("nothing", "nowhere"), k.identifier("other", "nowhere")
 	create := object{"name": "nothing", "stage-create": false, "schema": object{"type": "struct", "schema-id": 0, "fields": []any{}}}
 	bodies := map[capabilities.Op]any{

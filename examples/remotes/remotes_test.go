@@ -8,7 +8,9 @@ import (
 	"github.com/icefield/icefield/examples/internal/peers"
 )
 
-func servers() []*server { return []*server{icebergJava(), nessie(), secondIcefield()} }
+func servers() []*server {
+	return []*server{icebergJava(), nessie(), secondIcefield(), seaweedByOAuth2(), seaweedBySigV4()}
+}
 
 // TestCatalogsThroughIcefield runs both suites over every server.
 func TestCatalogsThroughIcefield(t *testing.T) {

@@ -3,6 +3,7 @@
 package remotes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -15,7 +16,7 @@ import (
 func pyIceberg(ctx context.Context, python *peers.Python) []step {
 	run := func(name string) func(k *kit) {
 		return func(k *kit) {
-			remote := map[string]string{"uri": k.lake.remote.url}
+			remote := map[string]string{"uri": cmp.Or(k.lake.remote.past, k.lake.remote.url)}
 			if k.lake.remote.warehouse != "" {
 				remote["warehouse"] = k.lake.remote.warehouse
 			}

@@ -43,6 +43,7 @@ type gap struct {
 // remote is a server that runs.
 type remote struct {
 	url       string // what a mount's catalog_url is
+	past      string // where clients reach it past Icefield, without a login; url if empty
 	warehouse string // what a mount's warehouse is
 	mount     string // more for the mount's block
 	env       []string
