@@ -122,9 +122,15 @@ func (s *Server) Remove(levels []string, name string) {
 
 // children lists the direct children of a namespace by name; the caller holds mu.
 func (s *Server) children(parent []string) [][]string {
+	return slices.DeleteFunc(s.descendants(parent), func(levels []string) bool { return len(levels) > len(parent)+1 })
+}
+
+// descendants lists all that is in a namespace, and in what is in it; the caller
+// holds mu.
+func (s *Server) descendants(parent []string) [][]string {
 	rows := [][]string{}
 	for _, ns := range s.content {
-		if len(ns.levels) == len(parent)+1 && slices.Equal(ns.levels[:len(parent)], parent) {
+		if len(ns.levels) > len(parent) && slices.Equal(ns.levels[:len(parent)], parent) {
 			rows = append(rows, ns.levels)
 		}
 	}

@@ -124,6 +124,9 @@ func (s *Server) operation(r *http.Request, c call, q Quirks) answer {
 			return absent("NoSuchNamespaceException", "Namespace does not exist: "+strings.Join(parent, "."))
 		}
 		rows := s.children(parent)
+		if q.Descendants {
+			rows = s.descendants(parent)
+		}
 		if q.RelativeRows {
 			for i := range rows {
 				rows[i] = rows[i][len(rows[i])-1:]

@@ -62,6 +62,9 @@ type Quirks struct {
 	TokenPrefix string
 	// RelativeRows lists namespaces by their last level alone.
 	RelativeRows bool
+	// Descendants lists, beside the children of a namespace, all that lies in
+	// them.
+	Descendants bool
 	// WrongNamespaces puts another namespace into the rows of table and view
 	// listings.
 	WrongNamespaces bool

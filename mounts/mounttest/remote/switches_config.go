@@ -14,7 +14,7 @@ func configHabits() []Switch {
 		{Name: "no overrides", Why: "BigLake; wire 2.13", Set: func(q *Quirks) { q.NoOverrides = true }},
 		{Name: "null maps", Why: "servers written in Go; wire R6", Set: func(q *Quirks) { q.NullMaps = true }},
 		{Name: "numbers in config", Why: "values that are no strings; wire 1.5", Set: func(q *Quirks) {
-			q.ConfigMembers = map[string]any{"defaults": map[string]any{"clients": 20, "rest-page-size": 3, "s3.path-style-access": true, "x": nil, "y": []int{1}}}
+			q.ConfigMembers = map[string]any{"defaults": map[string]any{"clients": 20, "rest-page-size": 3, "s3.path-style-access": true, "x": nil}}
 		}},
 		{Name: "members nobody knows", Why: "vendor extensions; wire R30", Set: func(q *Quirks) {
 			q.ConfigMembers = map[string]any{"id": "x", "mode": map[string]any{"overrides": []int{1}}}

@@ -43,8 +43,9 @@ func listingHabits() []Switch {
 				"listing/views/changes during a walk", "listing/namespaces/changes during a walk")},
 		{Name: "last token empty", Why: "wire R10", Set: func(q *Quirks) { q.LastToken = `""` }},
 		{Name: "last token null", Why: "wire R10", Set: func(q *Quirks) { q.LastToken = `null` }},
-		{Name: "long tokens", Why: "tokens are opaque; wire 1.3", Set: func(q *Quirks) { q.PageCap, q.TokenPrefix = 2, "+/= é%2F\"\\"+strings.Repeat("x", 3000) }},
+		{Name: "long tokens", Why: "tokens are opaque; wire 1.3", Set: func(q *Quirks) { q.PageCap, q.TokenPrefix = 2, "+/= é%2F\"\\"+strings.Repeat("x", 1000) }},
 		{Name: "wrong namespaces in rows", Why: "Gravitino 10397, 10398; wire 5.1", Set: func(q *Quirks) { q.WrongNamespaces = true }},
+		{Name: "descendants in listings", Why: "SeaweedFS lists all below a namespace, seen", Set: func(q *Quirks) { q.Descendants = true }},
 		{Name: "no lists when empty", Why: "BigLake leaves empty lists out; wire 2.13", Set: func(q *Quirks) { q.NoLists = true }},
 	}
 }
