@@ -11,40 +11,49 @@ import (
 const turn = time.Second
 
 // compare loads the targets in turn, b.N rounds, and reports the throughput of
-// each as a share of the last one's, round by round, and its own median.
-func compare(b *testing.B, clients int, targets ...target) {
+// each, and of the last one's throughput and of the last one's processor time a
+// request its share, round by round, and the median of them.
+func compare(b *testing.B, s *scene, clients int, targets ...target) {
 	b.Helper()
 	for _, t := range targets {
 		press(b, t, clients, turn/4) // connections, caches
 	}
 	rates := make([][]float64, len(targets))
-	shares := make([][]float64, len(targets))
+	costs := make([][]float64, len(targets))
 	b.ResetTimer()
 	for range b.N {
 		for i, t := range targets {
-			rate, _ := press(b, t, clients, turn)
+			before := cpu(s.pids[t.base])
+			rate, _, n := press(b, t, clients, turn)
 			rates[i] = append(rates[i], rate)
-		}
-		last := len(targets) - 1
-		for i := range targets {
-			shares[i] = append(shares[i], rates[i][len(rates[i])-1]/rates[last][len(rates[last])-1])
+			costs[i] = append(costs[i], float64((cpu(s.pids[t.base])-before).Microseconds())/float64(n))
 		}
 	}
 	b.ReportMetric(0, "ns/op")
-	against := targets[len(targets)-1].name
+	last := len(targets) - 1
 	for i, t := range targets {
 		b.ReportMetric(medianOf(rates[i]), t.name+"/s")
-		if i < len(targets)-1 {
-			b.ReportMetric(medianOf(shares[i]), t.name+":"+against)
+		b.ReportMetric(medianOf(costs[i]), t.name+"-cpu-us/op")
+		if i < last {
+			b.ReportMetric(medianOf(shares(rates[i], rates[last])), t.name+":"+targets[last].name)
+			b.ReportMetric(medianOf(shares(costs[last], costs[i])), t.name+":"+targets[last].name+"-by-cpu")
 		}
 	}
+}
+
+func shares(of, in []float64) []float64 {
+	out := make([]float64, len(of))
+	for i := range of {
+		out[i] = of[i] / in[i]
+	}
+	return out
 }
 
 func BenchmarkNothingKept(b *testing.B) {
 	s := open(b)
 	for _, clients := range []int{32, 256} {
 		b.Run(clientsName(clients), func(b *testing.B) {
-			compare(b, clients,
+			compare(b, s, clients,
 				tables("icefield", s.icefield, "direct", untagged, 1000),
 				tables("remote", s.remote, "", untagged, 1000),
 				tables("ReverseProxy", s.proxy, "", untagged, 1000))
@@ -56,7 +65,7 @@ func BenchmarkRevalidatedEachTime(b *testing.B) {
 	s := open(b)
 	for _, clients := range []int{32, 256} {
 		b.Run(clientsName(clients), func(b *testing.B) {
-			compare(b, clients,
+			compare(b, s, clients,
 				tables("icefield", s.icefield, "fresh", tagged, 8),
 				tables("remote", s.remote, "", tagged, 8),
 				tables("nginx", s.nginx, "", tagged, 8))
@@ -66,7 +75,7 @@ func BenchmarkRevalidatedEachTime(b *testing.B) {
 
 func BenchmarkUnchangedWithoutTags(b *testing.B) {
 	s := open(b)
-	compare(b, 32,
+	compare(b, s, 32,
 		tables("icefield", s.icefield, "fresh", untagged, 8),
 		tables("ReverseProxy", s.proxy, "", untagged, 8))
 }
@@ -74,7 +83,7 @@ func BenchmarkUnchangedWithoutTags(b *testing.B) {
 // The remote that answers from memory is the bare handler.
 func BenchmarkInsideTheTTL(b *testing.B) {
 	s := open(b)
-	compare(b, 32,
+	compare(b, s, 32,
 		tables("icefield", s.icefield, "kept", tagged, 8),
 		tables("bare", s.remote, "", tagged, 8))
 }
@@ -83,7 +92,7 @@ func BenchmarkLargeMetadata(b *testing.B) {
 	s := open(b)
 	for _, namespace := range []string{large, read} {
 		b.Run(namespace, func(b *testing.B) {
-			compare(b, 8,
+			compare(b, s, 8,
 				tables("icefield", s.icefield, "fresh", namespace, 4),
 				tables("nginx", s.nginx, "", namespace, 4),
 				tables("remote", s.remote, "", namespace, 4))
@@ -108,9 +117,9 @@ func BenchmarkOneClient(b *testing.B) {
 	}
 	b.ResetTimer()
 	for range b.N {
-		_, bare := press(b, targets[0], 1, turn)
+		_, bare, _ := press(b, targets[0], 1, turn)
 		for i, t := range targets[1:] {
-			_, took := press(b, t, 1, turn)
+			_, took, _ := press(b, t, 1, turn)
 			over[i+1] = append(over[i+1], (took-bare).Seconds()*1000)
 		}
 	}

@@ -10,7 +10,9 @@
 // Each round gives every server the same load for the same time, one after the
 // other, and the median of the rounds counts. What is reported: requests a
 // second of each, as a share of the one that it is measured against, and for one
-// client the milliseconds that a load takes longer than from the remote.
+// client the milliseconds that a load takes longer than from the remote; and the
+// processor time of each server per request, which hardly depends on what else
+// the machine is doing.
 //
 // The remote is small and fast, and answers from memory: the worst case for
 // whatever stands in front of it. One of its namespaces takes its metadata apart

@@ -89,8 +89,8 @@ func (l *line) ask(i int) (int, error) {
 }
 
 // press loads a target from so many clients for so long, and returns the
-// requests a second and the median time of one.
-func press(b *testing.B, t target, clients int, d time.Duration) (perSecond float64, median time.Duration) {
+// requests a second, the median time of one, and how many there were.
+func press(b *testing.B, t target, clients int, d time.Duration) (perSecond float64, median time.Duration, n int) {
 	b.Helper()
 	lines := make([]*line, clients)
 	for i := range lines {
@@ -128,7 +128,7 @@ func press(b *testing.B, t target, clients int, d time.Duration) (perSecond floa
 		b.Fatalf("%s: no answer in %v", t.name, d)
 	}
 	slices.Sort(joined)
-	return float64(len(joined)) / took.Seconds(), joined[len(joined)/2]
+	return float64(len(joined)) / took.Seconds(), joined[len(joined)/2], len(joined)
 }
 
 func medianOf(values []float64) float64 {

@@ -17,7 +17,10 @@ import (
 )
 
 // scene is everything that is measured, running.
-type scene struct{ remote, proxy, nginx, icefield string }
+type scene struct {
+	remote, proxy, nginx, icefield string
+	pids                           map[string]int // by address
+}
 
 func open(t testing.TB) *scene {
 	t.Helper()
@@ -25,16 +28,16 @@ func open(t testing.TB) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{}
+	s := &scene{pids: map[string]int{}}
 	role := func(name string) string {
 		address := launch.FreeAddress(t)
-		launch.Start(t, launch.Command{Name: name, Path: self, Ready: "http://" + address + "/v1/config",
-			Env: []string{roleEnv + "=" + name, listenEnv + "=" + address, remoteEnv + "=" + s.remote}})
+		s.pids["http://"+address] = launch.Start(t, launch.Command{Name: name, Path: self, Ready: "http://" + address + "/v1/config",
+			Env: []string{roleEnv + "=" + name, listenEnv + "=" + address, remoteEnv + "=" + s.remote}}).PID()
 		return "http://" + address
 	}
 	s.remote = role("remote")
 	s.proxy = role("proxy")
-	s.nginx = startNginx(t, s.remote)
+	s.startNginx(t)
 
 	address := launch.FreeAddress(t)
 	s.icefield = "http://" + address
@@ -42,12 +45,12 @@ func open(t testing.TB) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	launch.Start(t, launch.Command{Name: "icefield", Path: launch.Binary(t), Args: []string{"serve", "--config", config},
-		Env: []string{listenEnv + "=" + address, remoteEnv + "=" + s.remote}, Ready: s.icefield + "/ready"})
+	s.pids[s.icefield] = launch.Start(t, launch.Command{Name: "icefield", Path: launch.Binary(t), Args: []string{"serve", "--config", config},
+		Env: []string{listenEnv + "=" + address, remoteEnv + "=" + s.remote}, Ready: s.icefield + "/ready"}).PID()
 	return s
 }
 
-func startNginx(t testing.TB, remote string) string {
+func (s *scene) startNginx(t testing.TB) {
 	t.Helper()
 	path, err := exec.LookPath("nginx")
 	if err != nil {
@@ -65,7 +68,7 @@ func startNginx(t testing.TB, remote string) string {
 	if os.Geteuid() == 0 { // or its workers could not write to the folder
 		user = "user root;"
 	}
-	filled := strings.NewReplacer("{folder}", folder, "{user}", user, "{remote}", strings.TrimPrefix(remote, "http://"), "{listen}", address).Replace(string(text))
+	filled := strings.NewReplacer("{folder}", folder, "{user}", user, "{remote}", strings.TrimPrefix(s.remote, "http://"), "{listen}", address).Replace(string(text))
 	if err := os.WriteFile(config, []byte(filled), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +79,8 @@ func startNginx(t testing.TB, remote string) string {
 			t.Error(err)
 		}
 	})
-	return "http://" + address
+	s.nginx = "http://" + address
+	s.pids[s.nginx] = process.PID()
 }
 
 // path is where a table is loaded from: at a server that speaks the remote's own
