@@ -86,6 +86,9 @@ func readPage[R any](body []byte, member string, row func(jsontext.Value) (R, er
 					return errors.New("too many rows in one answer")
 				}
 				r, err := row(element)
+				if errors.Is(err, errDeeper) {
+					return nil
+				}
 				if err != nil {
 					return fmt.Errorf("row %d: %w", len(rows), err)
 				}
@@ -115,15 +118,25 @@ func readPage[R any](body []byte, member string, row func(jsontext.Value) (R, er
 	return rows, next, err
 }
 
+// errDeeper is a row that lies below a direct child of what was listed. Some
+// remotes (SeaweedFS) list all of those too; they are left out.
+var errDeeper = errors.New("it lies deeper than a child of the namespace that was listed")
+
+// deepest is how many levels below the listed namespace a row may have.
+const deepest = 64
+
 // childOf reads a row of a namespace listing, which must be a direct child of
-// the parent, with its full path.
+// the parent, with its full path; errDeeper if it lies below one.
 func childOf(parent mounts.Namespace) func(jsontext.Value) (mounts.Namespace, error) {
 	return func(value jsontext.Value) (mounts.Namespace, error) {
-		levels, err := stringList(value, len(parent)+1)
+		levels, err := stringList(value, len(parent)+deepest)
 		if err != nil {
 			return nil, err
 		}
 		child := mounts.Namespace(levels)
+		if len(child) > len(parent)+1 && child[:len(parent)].Equal(parent) {
+			return nil, errDeeper
+		}
 		if len(child) != len(parent)+1 || !child.Parent().Equal(parent) {
 			return nil, errors.New("it is not a direct child of the namespace that was listed")
 		}
