@@ -66,7 +66,6 @@ func loginHabits() []Switch {
 		{Name: "oauth2 by Basic only", Why: "many identity providers; wire 1.10", Set: oauth(OAuth{BasicOnly: true, ExpiresIn: 3600})},
 		{Name: "oauth2 without expires_in", Why: "wire 1.10", Set: oauth(OAuth{})},
 		{Name: "oauth2 with expires_in as text", Why: "wire 1.10", Set: oauth(OAuth{Lifetime: json.RawMessage(`"3600"`)})},
-		{Name: "oauth2 with expires_in of a fraction", Why: "wire 1.10", Set: oauth(OAuth{Lifetime: json.RawMessage(`3599.5`)})},
 		{Name: "oauth2 with expires_in for ever", Why: "wire 1.10", Set: oauth(OAuth{Lifetime: json.RawMessage(`9223372036854775807`)})},
 		{Name: "oauth2 with expires_in zero", Why: "wire 1.10", Set: oauth(OAuth{Lifetime: json.RawMessage(`0`)})},
 		{Name: "oauth2 with expires_in null", Why: "wire 1.10", Set: oauth(OAuth{Lifetime: json.RawMessage(`null`)})},
