@@ -251,7 +251,7 @@ func TestWhatAClientSendsAndGetsIsTheSameOnBothSidesOfTheMount(t *testing.T) {
 		}},
 	} {
 		m := maker{rand.New(rand.NewPCG(seed, 1)), mounttest.Names()}
-		for range 60 {
+		for range 25 {
 			for _, p := range m.requests(c.toClient) {
 				sameRequest(t, m, far, c.near, c.toClient, p)
 				sameError(t, m, far, c.near, c.toClient, p)
