@@ -49,6 +49,9 @@ func (c *Catalog) Watched(watch func(request *http.Request, a *Answer)) *Catalog
 	return &other
 }
 
+// Close closes the connections that no request uses. The catalog can go on being used.
+func (c *Catalog) Close() { c.client.CloseIdleConnections() }
+
 // Answer is what came back.
 type Answer struct {
 	Status  int
