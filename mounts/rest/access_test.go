@@ -269,6 +269,30 @@ func TestAChangeThatWasMadeIsNotDeniedForItsCredentials(t *testing.T) {
 	}
 }
 
+func TestNotModifiedNeverStandsForOtherSnapshots(t *testing.T) {
+	v := newVendor(t)
+	v.header["Etag"] = []string{`"t1"`} // of the metadata's location: both kinds of load have it
+	v.says("GET ", lakeLoad(""))
+	for _, s := range front(t, v) {
+		tags := map[string]string{}
+		for _, query := range []string{"", "?snapshots=all", "?snapshots=refs"} {
+			tags[query] = s.do("GET", s.table+query, "").header.Get("ETag")
+		}
+		for has, tag := range tags {
+			for asked := range tags {
+				want := ""
+				if (has == "?snapshots=refs") == (asked == "?snapshots=refs") {
+					want = `"t1"`
+				}
+				s.do("GET", s.table+asked, "", "If-None-Match: "+tag)
+				if got := v.last().header.Get("If-None-Match"); got != want {
+					t.Errorf("%q with the tag of %q: asked with %q, want %q", asked, has, got, want)
+				}
+			}
+		}
+	}
+}
+
 func TestNotModifiedNeverStandsForCredentials(t *testing.T) {
 	v := newVendor(t)
 	v.header["Etag"] = []string{`W/"t1"`}

@@ -75,6 +75,8 @@ type call struct {
 	creates bool
 	// staged marks a create that makes nothing yet.
 	staged bool
+	// refs marks a load of the referenced snapshots only.
+	refs bool
 	// header holds what else is sent; it replaces nothing.
 	header http.Header
 }

@@ -134,7 +134,7 @@ func (b *Backend) readTable(c call, a *answer) (*mounts.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.ETag = b.tags.seal(marked(entityTag(a.header), c.delegation, len(t.StorageCredentials) > 0 || t.Signing != nil))
+	t.ETag = b.tags.of(c).seal(marked(entityTag(a.header), c.delegation, len(t.StorageCredentials) > 0 || t.Signing != nil))
 	return t, nil
 }
 

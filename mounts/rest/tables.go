@@ -43,15 +43,15 @@ func (b *Backend) LoadTable(ctx context.Context, req *mounts.LoadTableRequest) (
 		return nil, err
 	}
 	c.url = queried(c.url, "snapshots="+segment(string(req.Snapshots)), "referenced-by="+referencedBy(c.at, req.ReferencedBy))
-	c.delegation = b.delegation(req.Delegation)
-	c.ifNoneMatch = conditional(b.tags.open(req.IfNoneMatch), c.delegation)
+	c.delegation, c.refs = b.delegation(req.Delegation), req.Snapshots == mounts.SnapshotsRefs
+	c.ifNoneMatch = conditional(b.tags.of(c).open(req.IfNoneMatch), c.delegation)
 	a, err := b.do(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case a.status == http.StatusNotModified && c.ifNoneMatch != "":
-		return &mounts.Table{NotModified: true, ETag: b.tags.seal(marked(entityTag(a.header), c.delegation, false))}, nil
+		return &mounts.Table{NotModified: true, ETag: b.tags.of(c).seal(marked(entityTag(a.header), c.delegation, false))}, nil
 	case a.status != http.StatusOK:
 		return nil, refusal(c, a)
 	}

@@ -19,8 +19,19 @@ type tags string
 
 // newTags is the mark of a mount as it is configured.
 func newTags(c Config) tags {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%q\n%q\n%v\n%q\n%+v", rewriting, c.URL, c.Warehouse, c.Withhold, c.AllowedLocations, c.Profile))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%q\n%q\n%v\n%q\n%+v\n%q", rewriting, c.URL, c.Warehouse, c.Withhold, c.AllowedLocations, c.Profile, c.Headers))
 	return tags(strings.ToLower(base32.StdEncoding.EncodeToString(sum[:5])) + ".")
+}
+
+// of is the mark of a call's answer. A load of the referenced snapshots only has
+// a mark of its own: remotes that make their tags of the metadata's location
+// (Polaris) give both kinds of load the same, and "not modified" would leave a
+// client with too few snapshots.
+func (t tags) of(c call) tags {
+	if !c.refs {
+		return t
+	}
+	return tags(strings.TrimSuffix(string(t), ".") + "r.")
 }
 
 // bare marks a tag that the remote sent without quotes, as some do, and is asked

@@ -40,6 +40,7 @@ func TestATagThatIsNotOursOrOfOtherRulesIsNotAskedAbout(t *testing.T) {
 		"withheld":          func(c *Config) { c.Withhold = true },
 		"other locations":   func(c *Config) { c.AllowedLocations = []string{"s3://b"} },
 		"another vendor":    func(c *Config) { c.Profile.MissingLists = true },
+		"another realm":     func(c *Config) { c.Headers = map[string]string{"Polaris-Realm": "b"} },
 	} {
 		c := base
 		change(&c)
