@@ -3,9 +3,7 @@
 package remotes
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -19,6 +17,14 @@ import (
 func seaweedFS(login, auth string) *server {
 	return &server{
 		name: "SeaweedFS, " + login,
+		// It has lower-case letters, digits and underscores in names.
+		refuses: []string{"a b", "plus+sign", "slash/ed", "per%cent", "quest?ion", "ha#sh", "d.ot", "..", "back\\slash", "quo\"te", "semi;colon",
+			"colon:", "at@", "amp&ersand", "eq=ual", "é", "😀", "UPPER", "%2F", "{brace}", "pi|pe"},
+		gaps: map[string]gap{
+			"namespaces: absent": {"/tables: want 404, got 200", "it lists the tables of a namespace that is not there: an empty page"},
+			"tables: ETag, 304":  {"there is no ETag", "it sends none"},
+			"tables: register":   {"Cannot read metadata at", "a table that is dropped loses its files, purgeRequested or not, so that there is nothing to register"},
+		},
 		start: func(t *testing.T) *remote {
 			process := peers.StartSeaweedFS(t)
 			past := loggedIn(t, process)
@@ -34,7 +40,8 @@ func seaweedFS(login, auth string) *server {
 }
 
 func seaweedByOAuth2() *server {
-	return seaweedFS("OAuth2", `  auth "oauth2" {
+	return seaweedFS("OAuth2", `  profile = "seaweedfs"
+  auth "oauth2" {
     client_id         = %q
     client_secret_env = "SEAWEED_SECRET"
   }`)
@@ -42,7 +49,8 @@ func seaweedByOAuth2() *server {
 
 // seaweedBySigV4 signs for the service of stores, in the region that SeaweedFS says that it is in.
 func seaweedBySigV4() *server {
-	return seaweedFS("SigV4", `  auth "sigv4" { # for the key %s
+	return seaweedFS("SigV4", `  profile = "seaweedfs"
+  auth "sigv4" { # for the key %s
     service               = "s3tables"
     region                = "us-east-1"
     access_key_id_env     = "SEAWEED_KEY"
@@ -53,26 +61,14 @@ func seaweedBySigV4() *server {
 // loggedIn is the address of a proxy in front of a SeaweedFS that logs every request in.
 func loggedIn(t *testing.T, s *peers.SeaweedFS) string {
 	t.Helper()
-	answer, err := http.PostForm(s.URL+"/v1/oauth/tokens", url.Values{
-		"grant_type": {"client_credentials"}, "client_id": {s.AccessKeyID}, "client_secret": {s.SecretKey},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var token struct {
-		Text string `json:"access_token"`
-	}
-	if err := json.NewDecoder(answer.Body).Decode(&token); err != nil || token.Text == "" {
-		t.Fatalf("no token: %d, %v", answer.StatusCode, err)
-	}
 	target, err := url.Parse(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
+	bearer := "Bearer " + s.Token(t)
 	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
-		r.Out.Header.Set("Authorization", "Bearer "+token.Text)
+		r.Out.Header.Set("Authorization", bearer)
 	}})
 	t.Cleanup(proxy.Close)
 	return proxy.URL

@@ -8,7 +8,7 @@ import "github.com/icefield/icefield/capabilities"
 // something else, those count.
 func Profiles() []Profile {
 	return []Profile{polaris(), lakekeeper(), unity(), nessie(), gravitino(), glue(), s3tables(), r2(), bigLake(), snowflake(),
-		oneLake(), ossTables(), icefield()}
+		oneLake(), ossTables(), seaweedFS(), icefield()}
 }
 
 // polaris is Apache Polaris.
@@ -169,6 +169,18 @@ func oneLake() Profile {
 func ossTables() Profile {
 	return Profile{Name: "oss-tables", Path: "/iceberg", Levels: 1, ThrottlesWith400: true, Endpoints: tablesOnly(),
 		Login: LoginPreset{Kind: "sigv4", Service: "osstables"}}
+}
+
+// seaweedFS is the catalog in SeaweedFS.
+//
+//   - The warehouse is a table bucket, whose name is the prefix; there is no path.
+//     The client of its own token route is an access key, and requests that are
+//     signed with SigV4, for any service and region, are let in as well (seen).
+//   - It publishes no endpoint list, and has views and HEAD nevertheless (seen).
+//   - Names have lower-case letters, digits and underscores. A table that is dropped
+//     loses its files, whatever the client says (seen).
+func seaweedFS() Profile {
+	return Profile{Name: "seaweedfs", Endpoints: withViews(), Login: LoginPreset{Kind: "oauth2"}}
 }
 
 // icefield is another Icefield. Its address has no path of its own, the warehouse

@@ -13,7 +13,7 @@ import (
 )
 
 func TestEveryVendorHasItsPreset(t *testing.T) {
-	want := strings.Fields("polaris lakekeeper unity nessie gravitino glue s3tables r2 biglake snowflake onelake oss-tables icefield")
+	want := strings.Fields("polaris lakekeeper unity nessie gravitino glue s3tables r2 biglake snowflake onelake oss-tables seaweedfs icefield")
 	var names []string
 	for _, p := range rest.Profiles() {
 		names = append(names, p.Name)

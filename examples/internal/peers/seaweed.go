@@ -3,9 +3,13 @@
 package peers
 
 import (
+	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,7 +52,8 @@ func StartSeaweedFS(t testing.TB) *SeaweedFS {
 	if err := os.WriteFile(access, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"mini", "-master.telemetry=false", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-dir=" + filepath.Join(folder, "data"),
+	args := []string{"mini", "-master.telemetry=false", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
+		"-dir=data", // not its whole path, which may hold a comma: the flag is a list
 		"-s3.config=" + access, "-s3.iam.config=" + access, "-tableBucket=" + s.Bucket,
 		"-s3.iceberg.credentialRole=arn:aws:iam::000000000000:role/Vend", "-s3.iceberg.credentialDurationSeconds=900",
 		"-webdav=false", "-admin.ui=false", "-s3.port.lance=0"}
@@ -68,7 +73,57 @@ func StartSeaweedFS(t testing.TB) *SeaweedFS {
 		Ready: s.URL + "/v1/config?warehouse=" + s.Bucket,
 		Wait:  2 * time.Minute,
 	})
+	s.awaitBucket(t)
 	return s
+}
+
+// awaitBucket waits for the table bucket, which is made after the catalog answers its first requests.
+func (s *SeaweedFS) awaitBucket(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/v1/"+s.Bucket+"/namespaces", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+s.Token(t))
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		answer, err := http.DefaultClient.Do(request)
+		if err == nil {
+			answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case <-s.Exited():
+			t.Fatalf("SeaweedFS exited: %s", s.Tail(8000))
+		case <-ctx.Done():
+			t.Fatalf("SeaweedFS has no table bucket: %v\n%s", err, s.Tail(8000))
+		case <-tick.C:
+		}
+	}
+}
+
+// Token logs in with the access key as an OAuth2 client, and returns a token that is good for an hour.
+func (s *SeaweedFS) Token(t testing.TB) string {
+	t.Helper()
+	answer, err := http.PostForm(s.URL+"/v1/oauth/tokens", url.Values{
+		"grant_type": {"client_credentials"}, "client_id": {s.AccessKeyID}, "client_secret": {s.SecretKey},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var token struct {
+		Text string `json:"access_token"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&token); err != nil || token.Text == "" {
+		t.Fatalf("SeaweedFS gives no token: %s, %v", answer.Status, err)
+	}
+	return token.Text
 }
 
 func freePort(t testing.TB) string {
