@@ -74,6 +74,7 @@ func (g *generation) place(ctx context.Context, before *generation, around surro
 	if err != nil {
 		return err
 	}
+	var tried []<-chan struct{}
 	for _, m := range g.cfg.Mounts {
 		if same := before.find(m.Name); same != nil && same.config.Equal(m) {
 			g.mounts = append(g.mounts, same)
@@ -81,7 +82,8 @@ func (g *generation) place(ctx context.Context, before *generation, around surro
 		}
 		backend := backends[m.Name]
 		if backend == nil {
-			backend = openLater(m, around)
+			later := openLater(m, around)
+			backend, tried = later, append(tried, later.Tried())
 		}
 		p := &placed{config: m, mounted: stack(m, backend, around)}
 		p.row = p.mounted.Mount()
@@ -90,7 +92,31 @@ func (g *generation) place(ctx context.Context, before *generation, around surro
 		}
 		g.mounts, g.opened = append(g.mounts, p), append(g.opened, p)
 	}
+	if before != nil {
+		giveTime(ctx, tried)
+	}
 	return nil
+}
+
+// firstAttempt is how long a change waits for the mounts that need not be
+// reachable.
+const firstAttempt = 5 * time.Second
+
+// giveTime waits for the first attempts to open mounts that need not be
+// reachable, but not long: meanwhile the mounts before them serve, so that
+// nobody who uses a mount that is changed finds it closed for a moment.
+func giveTime(ctx context.Context, tried []<-chan struct{}) {
+	timer := time.NewTimer(firstAttempt)
+	defer timer.Stop()
+	for _, one := range tried {
+		select {
+		case <-one:
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // rows are mounts as a mount table has them.
@@ -208,7 +234,7 @@ func (l looping) Error() string {
 
 func (l looping) Unwrap() error { return l.err }
 
-func openLater(m config.Mount, around surroundings) mounts.Backend {
+func openLater(m config.Mount, around surroundings) *wrap.Lazy {
 	return wrap.NewLazy(func(ctx context.Context) (mounts.Backend, error) {
 		return openMount(ctx, m, around)
 	}, wrap.LazyOptions{Logger: around.logger.With("mount", m.Name)})

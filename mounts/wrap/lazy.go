@@ -76,6 +76,10 @@ func NewLazy(open func(context.Context) (mounts.Backend, error), opt LazyOptions
 // Opened reports whether the backend is open.
 func (l *Lazy) Opened() bool { return l.opened.Load() != nil }
 
+// Tried is closed once the first attempt to open the backend has ended, or the
+// Lazy was closed.
+func (l *Lazy) Tried() <-chan struct{} { return l.tried }
+
 // LastError says to clients why the last attempt to open failed; empty if none
 // did, or if the backend is open.
 func (l *Lazy) LastError() string {
@@ -152,7 +156,7 @@ func (l *Lazy) handle(ctx context.Context, req mounts.Request) (mounts.Response,
 // notYet is the error of everything until the backend is open.
 func (l *Lazy) notYet() *mounts.Error {
 	e := &mounts.Error{Kind: mounts.Unavailable, RetryAfter: time.Second, Err: errNotSent,
-		Msg: "not reached since the server started and still being tried; try again later"}
+		Msg: "not reached since it was mounted and still being tried; try again later"}
 	if last := l.failed.Load(); last != nil {
 		// Its text only: an error of opening must not be matched as one of req.
 		e.Err = fmt.Errorf("%w: %v", errNotSent, last.err)
