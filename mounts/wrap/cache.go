@@ -55,19 +55,23 @@ func (o CacheOptions) on() bool { return o.Size > 0 || o.Coalesce }
 
 func (c *cache) intercept(ctx context.Context, req mounts.Request, next mounts.Handler) (mounts.Response, error) {
 	if changes(req) {
-		objects := touched(req)
-		if len(objects) == 0 {
+		scope := touched(req)
+		if len(scope.objects) == 0 {
 			return next(ctx, req)
 		}
 		outcome := error(errNotSent)
-		defer func() { c.changed(objects, outcome) }()
+		defer func() { c.changed(scope, outcome) }()
 		var resp mounts.Response
 		resp, outcome = next(ctx, req)
 		return resp, outcome
 	}
 	id, use := c.identify(ctx, req)
 	if use == asIs {
-		return next(ctx, req)
+		resp, err := next(ctx, req)
+		if err != nil {
+			c.missed(ctx, req, err)
+		}
+		return resp, err
 	}
 	if use == kept && c.opt.TTL > 0 {
 		if e := c.fresh(id); e != nil {
@@ -127,7 +131,7 @@ func (c *cache) send(ctx context.Context, f *flight) (mounts.Response, bool, err
 	}
 	if err != nil {
 		if denied(err) {
-			c.drop(f.id)
+			c.deny(f.id)
 		}
 		return nil, false, err
 	}
@@ -174,6 +178,44 @@ func (c *cache) drop(id identity) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held.drop(id)
+}
+
+// deny drops what an answer that says no is about: what was asked for, and in
+// whichever other way a table was asked for.
+func (c *cache) deny(id identity) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held.drop(id)
+	if !id.ofTable() {
+		return
+	}
+	for other := range c.held.about(id.object) {
+		if other.ofTable() && other.caller == id.caller {
+			c.held.drop(other)
+		}
+	}
+}
+
+// missed takes note of a table that is absent, of a read whose answer would not
+// have been held: other reads of it are not answered by what is.
+func (c *cache) missed(ctx context.Context, req mounts.Request, err error) {
+	switch mounts.AsError(err).Kind {
+	case mounts.NoSuchTable, mounts.NoSuchNamespace, mounts.MetadataMissing:
+	default:
+		return
+	}
+	var table mounts.Identifier
+	switch r := req.(type) {
+	case *mounts.LoadTableRequest:
+		table = r.Table
+	case *mounts.LoadCredentialsRequest:
+		table = r.Table
+	default:
+		return
+	}
+	if id, use := c.identify(ctx, &mounts.LoadTableRequest{Table: table}); use != asIs {
+		c.deny(id)
+	}
 }
 
 // hold keeps an answer that is of use, unless its object was changed after the
@@ -230,16 +272,14 @@ func (c *cache) stale(id identity, req mounts.Request) *entry {
 }
 
 // changed drops what a change made out of date.
-func (c *cache) changed(objects []string, outcome error) {
+func (c *cache) changed(scope scope, outcome error) {
 	if errors.Is(outcome, mounts.ErrOutcomeUnknown) {
 		c.suspended.Store(time.Now().Add(c.unknown).UnixNano())
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.reads.outdate(objects)
-	for _, object := range objects {
-		c.held.dropObject(object)
-	}
+	c.reads.outdate(scope)
+	c.held.dropScope(scope)
 }
 
 // unreached reports an error for which an older answer may be given: the backend

@@ -255,7 +255,7 @@ func TestOwnChangesOfNamespacesAndViewsAreSeenInListings(t *testing.T) {
 		{&mounts.ReplaceViewRequest{View: aTable}, []mounts.Request{view}},
 		{&mounts.DropViewRequest{View: aTable}, []mounts.Request{view, tables, views}},
 		{&mounts.CreateNamespaceRequest{Namespace: n.Child("x")}, []mounts.Request{children, tables, views}},
-		{&mounts.DropNamespaceRequest{Namespace: n}, []mounts.Request{props, children, tables, views}},
+		{&mounts.DropNamespaceRequest{Namespace: n}, []mounts.Request{props, children, tables, views, view}},
 		{&mounts.UpdateNamespacePropertiesRequest{Namespace: n}, []mounts.Request{props}},
 		{&mounts.ReportMetricsRequest{Table: aTable}, nil},
 	} {
@@ -413,6 +413,46 @@ func TestAnAnswerThatSaysNoIsNoOutage(t *testing.T) {
 	}
 }
 
+// However a table is asked for, what is held of it is no answer any more once
+// the catalog said that it is gone.
+func TestATableThatIsGoneIsGoneInEveryMode(t *testing.T) {
+	refs := &mounts.LoadTableRequest{Table: aTable, Snapshots: mounts.SnapshotsRefs}
+	exists := &mounts.TableExistsRequest{Table: aTable}
+	delegated := &mounts.LoadTableRequest{Table: aTable, Delegation: "vended-credentials"}
+	view := &mounts.LoadViewRequest{View: aTable}
+	for name, row := range map[string]struct {
+		asked mounts.Request
+		kind  mounts.Kind
+		given bool
+	}{
+		"load":                {load, mounts.NoSuchTable, false},
+		"load, forbidden":     {load, mounts.Forbidden, false},
+		"existence":           {exists, mounts.NoSuchTable, false},
+		"with credentials":    {delegated, mounts.NoSuchTable, false},
+		"the credentials":     {&mounts.LoadCredentialsRequest{Table: aTable}, mounts.NoSuchTable, false},
+		"access is refused":   {delegated, mounts.Forbidden, true},
+		"no view of the name": {view, mounts.NoSuchView, true},
+	} {
+		v := &versioned{}
+		b, _ := cached(t, v, CacheOptions{StaleIfDown: time.Hour})
+		for _, req := range []mounts.Request{load, refs, exists} {
+			if err := ask(b, req); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.down.Store(&mounts.Error{Kind: row.kind, Answered: true})
+		if err := ask(b, row.asked); mounts.AsError(err).Kind != row.kind {
+			t.Errorf("%s: %v", name, err)
+		}
+		v.down.Store(&mounts.Error{Kind: mounts.BadGateway}) // down, and not tried again
+		for _, req := range []mounts.Request{load, refs, exists} {
+			if err := ask(b, req); (err == nil) != row.given {
+				t.Errorf("%s, then %s: %v", name, req.Op(), err)
+			}
+		}
+	}
+}
+
 func TestWithCallersOfTheirOwnNothingIsSharedBetweenThem(t *testing.T) {
 	v := &versioned{}
 	b, m := cached(t, v, CacheOptions{TTL: time.Hour, StaleIfDown: time.Hour, PerCaller: true})
@@ -470,7 +510,7 @@ func TestTheCacheHoldsNoMoreThanItsSize(t *testing.T) {
 	if n := len(m.cache.held.byObject); n != m.cache.held.byID.Len() || n == 0 || n > 30 {
 		t.Errorf("%d objects, %d answers", n, m.cache.held.byID.Len())
 	}
-	m.cache.changed([]string{objectKey(name(0).Table)}, nil)
+	m.cache.changed(scope{objects: []string{objectKey(name(0).Table)}}, nil)
 	if loaded(t, t.Context(), b, name(0)); v.asked.Load() != 201 {
 		t.Error("still held")
 	}

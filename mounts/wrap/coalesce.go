@@ -256,14 +256,14 @@ func (r *reads) finish(f *flight, timeless bool) {
 	r.tidy(f.id, l)
 }
 
-// outdate notes that objects were changed: what was sent before that is no
+// outdate notes that a change was made: what was sent before that is no
 // answer to keep, nor one for those who come later.
-func (r *reads) outdate(objects []string) {
+func (r *reads) outdate(scope scope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, l := range r.lines {
 		for _, f := range l.under {
-			f.outdated = f.outdated || slices.Contains(objects, f.id.object)
+			f.outdated = f.outdated || scope.has(f.id.object)
 		}
 	}
 }

@@ -235,7 +235,21 @@ func (a *answers) about(object string) iter.Seq2[identity, *entry] {
 
 func (a *answers) drop(id identity) { a.byID.Remove(id) }
 
-// dropObject lets go of every answer about an object.
+// dropScope lets go of every answer that a change makes out of date.
+func (a *answers) dropScope(s scope) {
+	for _, object := range s.objects {
+		a.dropObject(object)
+	}
+	if s.inside == "" {
+		return
+	}
+	for object := range a.byObject {
+		if s.has(object) {
+			a.dropObject(object)
+		}
+	}
+}
+
 func (a *answers) dropObject(object string) {
 	for id := range a.byObject[object] {
 		a.byID.Remove(id)

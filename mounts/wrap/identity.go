@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
+	"strings"
 
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/pagination"
@@ -17,6 +19,15 @@ type identity struct {
 	// object is what an answer is about; see touched.
 	object string
 }
+
+// ofTable reports a read of a table: its load, in any mode, or its existence.
+func (id identity) ofTable() bool { return id.asked[0] == askedTable || id.asked[0] == askedExists }
+
+// What the text of an identity begins with, where that matters.
+const (
+	askedTable  = 'T'
+	askedExists = 'E'
+)
 
 // reuse is what may be done with the answer to a read.
 type reuse uint8
@@ -46,7 +57,7 @@ func (c *cache) identify(ctx context.Context, req mounts.Request) (id identity, 
 			return id, asIs
 		}
 		use, object = always, objectKey(r.Table)
-		b = append(b, 'T')
+		b = append(b, askedTable)
 		if r.Snapshots != mounts.SnapshotsAll { // which is the default
 			b = appendText(b, string(r.Snapshots))
 		} else {
@@ -58,7 +69,7 @@ func (c *cache) identify(ctx context.Context, req mounts.Request) (id identity, 
 		b = appendAll(b, r.ReferencedBy)
 	case *mounts.TableExistsRequest:
 		use, object = timed, objectKey(r.Table)
-		b = append(b, 'E')
+		b = append(b, askedExists)
 	case *mounts.LoadViewRequest:
 		use, object = timed, objectKey(r.View)
 		b = appendAll(append(b, 'V'), r.ReferencedBy)
@@ -134,9 +145,27 @@ func listKey(n mounts.Namespace) string {
 	return string(appendNames(append(room[:0], 'l'), n))
 }
 
-// touched lists the objects whose answers a change makes out of date, whether it
-// is known to have been made or not.
-func touched(req mounts.Request) []string {
+// scope is what a change reaches: some objects, and all tables and views of a
+// namespace that is dropped, since none can be left in it.
+type scope struct {
+	objects []string
+	inside  string // what the keys of those begin with; empty for none
+}
+
+func (s scope) has(object string) bool {
+	return slices.Contains(s.objects, object) || s.inside != "" && strings.HasPrefix(object, s.inside)
+}
+
+// touched is the scope of what a change makes out of date, whether it is known
+// to have been made or not.
+func touched(req mounts.Request) scope {
+	if r, is := req.(*mounts.DropNamespaceRequest); is {
+		return scope{objects: touchedObjects(req), inside: string(appendNames([]byte{'o'}, r.Namespace))}
+	}
+	return scope{objects: touchedObjects(req)}
+}
+
+func touchedObjects(req mounts.Request) []string {
 	object := func(ids ...mounts.Identifier) (keys []string) {
 		for _, id := range ids {
 			keys = append(keys, objectKey(id), listKey(id.Namespace))
