@@ -23,6 +23,7 @@ func reads() []step {
 		{"namespaces: load", loadNamespace},
 		{"namespaces: exist", namespaceExists},
 		{"namespaces: absent", absentNamespace},
+		{"tables: list in an absent namespace", listAbsentTables},
 		{"tables: list", listTables},
 		{"tables: pages of every size", pageTables},
 		{"tables: load", loadTable},
@@ -41,6 +42,7 @@ func reads() []step {
 		{"views: load", loadView},
 		{"views: exist", viewExists},
 		{"views: absent", absentView},
+		{"views: list in an absent namespace", listAbsentViews},
 		{"writes: refused where read-only", readOnly},
 	}
 }
@@ -227,9 +229,13 @@ func namespaceExists(k *kit) {
 func absentNamespace(k *kit) {
 	const kind = "NoSuchNamespaceException"
 	for _, levels := range [][]string{{"nowhere"}, {sales, "nowhere"}, {"nowhere", "deep", "er"}} {
-		path := k.catalog.Namespace(k.at(levels...)...)
-		k.refused(404, kind, "GET", path, nil, levels...)
-		k.refused(404, kind, "GET", path+"/tables", nil, levels...)
+		k.refused(404, kind, "GET", k.catalog.Namespace(k.at(levels...)...), nil, levels...)
+	}
+}
+
+func listAbsentTables(k *kit) {
+	for _, levels := range [][]string{{"nowhere"}, {sales, "nowhere"}, {"nowhere", "deep", "er"}} {
+		k.refused(404, "NoSuchNamespaceException", "GET", k.catalog.Namespace(k.at(levels...)...)+"/tables", nil, levels...)
 	}
 }
 
@@ -468,7 +474,15 @@ func absentView(k *kit) {
 	}
 	k.refused(404, "NoSuchViewException", "GET", k.catalog.Namespace(k.at(sales)...)+"/views/nothing", nil, "nothing")
 	k.refused(404, "NoSuchViewException", "GET", k.catalog.Namespace(k.at("nowhere")...)+"/views/recent", nil, "recent")
-	k.refused(404, "NoSuchNamespaceException", "GET", k.catalog.Namespace(k.at("nowhere")...)+"/views", nil, "nowhere")
+}
+
+func listAbsentViews(k *kit) {
+	views := k.catalog.Namespace(k.at("nowhere")...) + "/views"
+	if k.server.noViews {
+		k.refused(501, "UnsupportedOperationException", "GET", views, nil, k.mount)
+		return
+	}
+	k.refused(404, "NoSuchNamespaceException", "GET", views, nil, "nowhere")
 }
 
 func readOnly(k *kit) {

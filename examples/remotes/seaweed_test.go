@@ -21,9 +21,11 @@ func seaweedFS(login, auth string) *server {
 		refuses: []string{"a b", "plus+sign", "slash/ed", "per%cent", "quest?ion", "ha#sh", "d.ot", "..", "back\\slash", "quo\"te", "semi;colon",
 			"colon:", "at@", "amp&ersand", "eq=ual", "é", "😀", "UPPER", "%2F", "{brace}", "pi|pe"},
 		gaps: map[string]gap{
-			"namespaces: absent": {"/tables: want 404, got 200", "it lists the tables of a namespace that is not there: an empty page"},
-			"tables: ETag, 304":  {"there is no ETag", "it sends none"},
-			"tables: register":   {"Cannot read metadata at", "a table that is dropped loses its files, purgeRequested or not, so that there is nothing to register"},
+			"tables: list in an absent namespace": {"want 404, got 200", "it lists the tables of a namespace that is not there: an empty page"},
+			"views: list in an absent namespace":  {"want 404, got 200", "it lists the views of a namespace that is not there: an empty page"},
+			"views: create twice":                 {"want 409, got 200", "it answers a second creation of a view with the view that is there, whatever the second one says"},
+			"tables: ETag, 304":                   {"there is no ETag", "it sends none"},
+			"tables: register":                    {"Cannot read metadata at", "a table that is dropped loses its files, purgeRequested or not, so that there is nothing to register"},
 		},
 		start: func(t *testing.T) *remote {
 			process := peers.StartSeaweedFS(t)

@@ -39,6 +39,7 @@ func writes() []step {
 		{"requests sent twice", sentTwice},
 		{"views: create, replace, drop", changeView},
 		{"views: rename", renameView},
+		{"views: create twice", viewTwice},
 		{"views: refusals", viewRefusals},
 		{"namespaces: absent, nothing is made there", absentNamespaces},
 	}
@@ -428,6 +429,16 @@ func renameView(k *kit) {
 	k.refused(404, "NoSuchViewException", "POST", "/views/rename", body, "old")
 }
 
+func viewTwice(k *kit) {
+	views := k.catalog.Namespace(k.at(k.room())...) + "/views"
+	if !k.offers(capabilities.CreateView) {
+		k.refused(501, "UnsupportedOperationException", "POST", views, view("twice", k.at(k.room())...), k.mount)
+		return
+	}
+	k.call(200, "POST", views, view("twice", k.at(k.room())...))
+	k.refused(409, "AlreadyExistsException", "POST", views, view("twice", k.at(k.room())...), "twice")
+}
+
 func viewRefusals(k *kit) {
 	views := k.catalog.Namespace(k.at(k.room())...) + "/views"
 	if !k.offers(capabilities.CreateView) {
@@ -435,7 +446,6 @@ func viewRefusals(k *kit) {
 		return
 	}
 	k.call(200, "POST", views, view("kept", k.at(k.room())...))
-	k.refused(409, "AlreadyExistsException", "POST", views, view("kept", k.at(k.room())...), "kept")
 	other := object{"identifier": k.identifier("kept", k.room()), "updates": []any{object{"action": "set-properties", "updates": object{"a": "b"}}},
 		"requirements": []any{object{"type": "assert-view-uuid", "uuid": uuid.NewString()}}}
 	k.refused(409, "CommitFailedException", "POST", views+"/kept", other)
