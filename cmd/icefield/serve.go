@@ -1,9 +1,6 @@
 package main
 
 import (
-	"os"
-	"runtime"
-
 	"github.com/spf13/cobra"
 
 	"github.com/icefield/icefield/cmd/icefield/internal/config"
@@ -18,21 +15,6 @@ mount "/" {
   warehouse_location = "icefield-data/warehouse"
 }
 `
-
-// neverUsed is the size of what collectLess returns.
-const neverUsed = 32 << 20
-
-// collectLess returns memory that is never touched, and so costs none: it counts
-// as in use, and the collector, which runs when what is in use has doubled, runs
-// every 40 MiB of garbage instead of every 8. A server holds next to nothing
-// between requests, and a request for a table leaves its metadata behind. Whoever
-// set the collector up is left alone.
-func collectLess() []byte {
-	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
-		return nil
-	}
-	return make([]byte, neverUsed)
-}
 
 func newServe() *cobra.Command {
 	cmd := &cobra.Command{
@@ -72,7 +54,6 @@ server at once.`,
 		if report.HasErrors() {
 			return reported
 		}
-		defer runtime.KeepAlive(collectLess())
 		return serve(cmd.Context(), cfg, from, newLogger(cmd.ErrOrStderr()))
 	})
 	return cmd

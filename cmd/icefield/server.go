@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -190,7 +191,9 @@ func serve(ctx context.Context, cfg *config.Config, from *origin, logger *slog.L
 		if from != nil {
 			s.keep(from, told)
 		}
+		unused := collectLess() // from here on: starting up leaves much behind
 		err = s.wait(ctx)
+		runtime.KeepAlive(unused)
 		logger.Info("shutting down")
 	} else if ctx.Err() != nil {
 		// Whoever asked to stop is not interested in what did not open.
