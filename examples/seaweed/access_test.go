@@ -27,9 +27,12 @@ var delegated = http.Header{"X-Iceberg-Access-Delegation": {"vended-credentials"
 // given is what an answer gives a client.
 type given struct {
 	MetadataLocation string `json:"metadata-location"`
-	Metadata         struct{ Location string }
-	Config           map[string]string
-	Credentials      []struct {
+	Metadata         struct {
+		Location string
+		UUID     string `json:"table-uuid"`
+	}
+	Config      map[string]string
+	Credentials []struct {
 		Prefix string
 		Config map[string]string
 	} `json:"storage-credentials"`
@@ -68,36 +71,61 @@ func store(t *testing.T, config map[string]string) *s3.Client {
 	})
 }
 
+// split takes a location apart.
+func split(t *testing.T, location string) (bucket, key *string) {
+	t.Helper()
+	b, k, found := strings.Cut(strings.TrimPrefix(location, "s3://"), "/")
+	if !found {
+		t.Fatalf("no location: %q", location)
+	}
+	return &b, &k
+}
+
 // put writes an object and reads it again. It returns the status of the first answer that is no success, 200 if none is.
 func put(t *testing.T, client *s3.Client, location string) int {
 	t.Helper()
-	bucket, key, found := strings.Cut(strings.TrimPrefix(location, "s3://"), "/")
-	if !found {
-		t.Fatalf("no location: %s", location)
-	}
-	const text = "written by a client without a key"
-	_, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: bytes.NewReader([]byte(text))})
-	if err != nil {
+	bucket, key := split(t, location)
+	text := strings.NewReader("written by a client without a key")
+	if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucket, Key: key, Body: text}); err != nil {
 		return status(t, err)
 	}
-	if got := read(t, client, location); got != 200 {
-		return got
-	}
-	return 200
+	return read(t, client, location)
 }
 
+// read returns the status of reading an object.
 func read(t *testing.T, client *s3.Client, location string) int {
 	t.Helper()
-	bucket, key, _ := strings.Cut(strings.TrimPrefix(location, "s3://"), "/")
-	object, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+	bucket, key := split(t, location)
+	object, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key})
 	if err != nil {
 		return status(t, err)
 	}
-	defer object.Body.Close()
-	if _, err := io.ReadAll(object.Body); err != nil {
+	object.Body.Close()
+	return http.StatusOK
+}
+
+// content is what an object holds.
+func content(t *testing.T, client *s3.Client, location string) []byte {
+	t.Helper()
+	bucket, key := split(t, location)
+	object, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return 200
+	defer object.Body.Close()
+	body, err := io.ReadAll(object.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func write(t *testing.T, client *s3.Client, location string, body []byte) {
+	t.Helper()
+	bucket, key := split(t, location)
+	if _, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucket, Key: key, Body: bytes.NewReader(body)}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func status(t *testing.T, err error) int {

@@ -31,6 +31,7 @@ func TestALakeWithoutKeys(t *testing.T) {
 	t.Run("OnlyForWhoAsks", func(t *testing.T) { testOnlyForWhoAsks(t, s) })
 	t.Run("TheyAreRenewed", func(t *testing.T) { testTheyAreRenewed(t, s) })
 	t.Run("GoodForOneTable", func(t *testing.T) { testGoodForOneTable(t, s) })
+	t.Run("Registered", func(t *testing.T) { testRegistered(t, s) })
 	t.Run("Withheld", func(t *testing.T) { testWithheld(t, s) })
 	t.Run("OutsideOfTheFence", func(t *testing.T) { testOutsideOfTheFence(t, s) })
 	t.Run("SecretsStayIn", func(t *testing.T) { testSecretsStayIn(t, s) })
@@ -112,6 +113,29 @@ func testGoodForOneTable(t *testing.T, s *scene) {
 				t.Errorf("%s: %s: %d from the store, want 403", where, what, got)
 			}
 		}
+	}
+}
+
+// testRegistered drops a table, with which SeaweedFS removes its files, puts its metadata back with the credentials for its
+// location, which outlive it, and registers it under another name.
+func testRegistered(t *testing.T, s *scene) {
+	lake := s.mount("lake")
+	_, table := ask(t, 200, lake, delegated, "POST", "/namespaces/sales/tables", map[string]any{"name": "moving", "schema": wire.Schema(), "stage-create": false})
+	client := store(t, table.Config)
+	metadata := content(t, client, table.MetadataLocation)
+	ask(t, 204, lake, nil, "DELETE", "/namespaces/sales/tables/moving", nil)
+	if got := read(t, client, table.MetadataLocation); got != http.StatusNotFound {
+		t.Fatalf("the dropped table's metadata: %d from the store", got)
+	}
+	write(t, client, table.MetadataLocation, metadata)
+	body := map[string]any{"name": "moved", "metadata-location": table.MetadataLocation}
+	_, moved := ask(t, 200, lake, delegated, "POST", "/namespaces/sales/register", body)
+	checkGiven(t, moved, "v1/lake/namespaces/sales/tables/moved/credentials")
+	if moved.MetadataLocation != table.MetadataLocation || moved.Metadata.UUID != table.Metadata.UUID {
+		t.Errorf("registered %+v instead of %+v", moved, table)
+	}
+	if a, _ := ask(t, 409, lake, nil, "POST", "/namespaces/sales/register", body); a.Type != "AlreadyExistsException" {
+		t.Errorf("registered twice: %v", a)
 	}
 }
 
