@@ -172,6 +172,7 @@ func hunt(t *testing.T, text string, secrets ...string) {
 			base64.StdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret))} {
 			if i := strings.Index(text, spelling); i >= 0 {
 				t.Errorf("%.8s… got out: …%s…", secret, text[max(0, i-200):min(len(text), i+len(spelling)+50)])
+				break
 			}
 		}
 	}

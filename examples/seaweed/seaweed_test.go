@@ -18,15 +18,16 @@ const orders = "/namespaces/sales/tables/orders"
 func TestALakeWithoutKeys(t *testing.T) {
 	python := peers.NewPython(t)
 	s := begin(t)
-	run := func(step string) {
+	run := func(t *testing.T, step string) {
+		t.Helper()
 		output := python.Run(t, "keyless.py", step, s.url)
 		if !strings.HasSuffix(strings.TrimSpace(output), step+": all steps passed") {
 			t.Fatal(output)
 		}
 	}
-	run("write")
-	t.Run("PyIcebergReads", func(t *testing.T) { run("read") })
-	t.Run("DuckDBReads", func(t *testing.T) { run("duckdb") })
+	run(t, "write")
+	t.Run("PyIcebergReads", func(t *testing.T) { run(t, "read") })
+	t.Run("DuckDBReads", func(t *testing.T) { run(t, "duckdb") })
 	t.Run("BothPlacesHaveThem", func(t *testing.T) { testBothPlaces(t, s) })
 	t.Run("OnlyForWhoAsks", func(t *testing.T) { testOnlyForWhoAsks(t, s) })
 	t.Run("TheyAreRenewed", func(t *testing.T) { testTheyAreRenewed(t, s) })
