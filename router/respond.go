@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/icefield/icefield/router/cork"
 	"github.com/icefield/icefield/router/middleware"
 )
 
@@ -91,11 +92,14 @@ func (p *buffers) write(w http.ResponseWriter, r *http.Request, status int, b bo
 	if b.len() >= gzipFrom {
 		h["Vary"] = []string{"Accept-Encoding"}
 		if acceptsGzip(r.Header["Accept-Encoding"]) {
-			p.writeGzip(w, status, b)
+			p.writeGzip(w, r, status, b)
 			return
 		}
 	}
-	h.Set("Content-Length", strconv.Itoa(b.len()))
+	h["Content-Length"] = []string{strconv.Itoa(b.len())}
+	conn := cork.From(r.Context())
+	conn.Cork()
+	defer conn.Uncork()
 	w.WriteHeader(status)
 	switch {
 	case len(b.middle)+len(b.tail) == 0:
@@ -117,7 +121,7 @@ func (p *buffers) write(w http.ResponseWriter, r *http.Request, status int, b bo
 // writeGzip zips an answer: into memory while it is small, so that it leaves in
 // one go and with its length; a large one on its way out, so that it is not held
 // twice.
-func (p *buffers) writeGzip(w http.ResponseWriter, status int, b body) {
+func (p *buffers) writeGzip(w http.ResponseWriter, r *http.Request, status int, b body) {
 	c := p.compressor()
 	defer p.release(c)
 	w.Header()["Content-Encoding"] = []string{"gzip"}
@@ -131,7 +135,10 @@ func (p *buffers) writeGzip(w http.ResponseWriter, status int, b body) {
 	}
 	_ = c.zip(b) // into memory
 	_ = c.writer.Close()
-	w.Header().Set("Content-Length", strconv.Itoa(c.out.Len()))
+	w.Header()["Content-Length"] = []string{strconv.Itoa(c.out.Len())}
+	conn := cork.From(r.Context())
+	conn.Cork()
+	defer conn.Uncork()
 	w.WriteHeader(status)
 	_, _ = w.Write(c.out.Bytes())
 }

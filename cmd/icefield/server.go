@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/icefield/icefield/cmd/icefield/internal/config"
+	"github.com/icefield/icefield/router/cork"
 )
 
 // server is a running server: bound, then open, then closed.
@@ -60,11 +61,12 @@ func startServer(cfg *config.Config, logger *slog.Logger) (*server, error) {
 		WriteTimeout:      2 * slow,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
+		ConnContext:       cork.Context,
 		// "OPTIONS *" is an unknown route like any other.
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
-	go func() { s.served <- s.http.Serve(listener) }()
+	go func() { s.served <- s.http.Serve(cork.Listener(listener)) }()
 	return s, nil
 }
 
