@@ -9,7 +9,8 @@ import (
 const maxMessage = 300
 
 var (
-	urls      = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*)://[^\s"'<>)\]]*`)
+	// Of a URL that holds a secret or the remote's own name, that was hidden before.
+	urls      = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*)://(?:` + redacted + `|[^\s"'<>)\]])*`)
 	hosts     = regexp.MustCompile(`(?i)\b(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|(?:localhost|(?:[a-z0-9-]+\.)+[a-z]{2,}):\d{1,5})\b`)
 	bearers   = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[a-z0-9._~+/=-]{4,}`)
 	webTokens = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*`)

@@ -31,6 +31,21 @@ func TestSecretsAreTakenOutAndTheRestStays(t *testing.T) {
 	}
 }
 
+func TestAnAddressOfTheRemoteIsHiddenWhole(t *testing.T) {
+	hide := []string{"cat.internal:8181", "hunter2"}
+	for text, want := range map[string]string{
+		"see http://cat.internal:8181/api/hidden?q=1 there": "see <address> there",
+		"see <http://cat.internal:8181/api>":                "see <<address>>",
+		"at https://other/a/hunter2/b, again":               "at <address> again",
+		"cat.internal:8181 failed":                          "<redacted> failed",
+		"at s3://lake/hunter2/t":                            "at s3://lake/<redacted>/t",
+	} {
+		if got := plain(text, hide); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestAnErrorThatIsHushedIsStillItself(t *testing.T) {
 	raw := &url.Error{Op: "Get", URL: "https://x/secret-secret", Err: io.ErrUnexpectedEOF}
 	err := hush(raw, []string{"secret-secret"})
