@@ -21,7 +21,8 @@ import (
 // A call that one read alone stands behind is made by that read itself, with its
 // own context. A shared one runs in a goroutine that owner waits for, until its
 // result is there or nobody wants it any more; each read waits for as long as
-// its own context lives.
+// its own context lives. The next shared call runs in the same goroutine, whose
+// stack has grown to what a call needs.
 type reads struct {
 	send     sending
 	patience time.Duration
@@ -50,7 +51,8 @@ type flight struct {
 	outdated bool // the object was changed after the call was sent
 	timer    *time.Timer
 	cancel   context.CancelFunc
-	from     context.Context // the values that the call is made with
+	from     context.Context // the values that the call is made with, then its context
+	first    *mounts.Scope   // of the read that began it
 	until    time.Time       // the last of the reads' deadlines
 	endless  bool            // one of the reads has no deadline
 
@@ -155,7 +157,11 @@ func (r *reads) isOutdated(f *flight) bool {
 // alone makes the call of a read that nobody else waits for.
 func (r *reads) alone(ctx context.Context, f *flight) (mounts.Response, error) {
 	timeless := false
-	defer func() { r.finish(f, timeless) }()
+	defer func() {
+		if next := r.finish(f, timeless); next != nil {
+			go r.run(next)
+		}
+	}()
 	f.resp, timeless, f.err = r.send(ctx, f)
 	return f.resp, f.err
 }
@@ -186,55 +192,66 @@ func (r *reads) leave(l *line, f *flight) bool {
 func (r *reads) start(l *line, f *flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if l.next == f {
-		r.launch(l)
+	if l.next == f && r.launch(l) != nil {
+		go r.run(f)
 	}
 }
 
-// launch sends the line's next flight. The lock is held.
-func (r *reads) launch(l *line) {
+// launch takes the line's next flight for the caller to run; nil if no call may
+// be made any more. The lock is held.
+func (r *reads) launch(l *line) *flight {
 	f := l.next
 	l.next = nil
 	f.timer.Stop()
 	caller := mounts.CallerFrom(f.from)
-	first := caller.Scope
-	caller.Scope = &f.scope
+	f.first, caller.Scope = caller.Scope, &f.scope
 	ctx := mounts.WithCaller(context.WithoutCancel(f.from), caller)
-	f.from = nil
 	if f.endless {
-		ctx, f.cancel = context.WithCancel(ctx)
+		f.from, f.cancel = context.WithCancel(ctx)
 	} else {
-		ctx, f.cancel = context.WithDeadline(ctx, f.until)
+		f.from, f.cancel = context.WithDeadline(ctx, f.until)
 	}
 	if !r.owner.begin() {
 		f.err = closing()
 		f.cancel()
 		close(f.done)
 		r.tidy(f.id, l)
-		return
+		return nil
 	}
 	l.under = append(l.under, f)
-	go func() {
-		defer r.owner.end()
-		timeless := false
-		defer func() {
-			if p := recover(); p != nil {
-				f.resp, f.err = nil, &mounts.Error{Kind: mounts.Internal, Op: f.req.Op(), Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
-			}
-			for range f.scope.RemoteCalls() {
-				first.CountRemoteCall() // made for the first who asked
-			}
-			r.finish(f, timeless)
-			f.cancel()
-			f.close()
-		}()
-		f.resp, timeless, f.err = r.send(ctx, f)
-	}()
+	return f
 }
 
-// finish ends a flight and sends the next, or, if the result is good for those
-// too who came after it was sent, gives it to them.
-func (r *reads) finish(f *flight, timeless bool) {
+// run makes the call of a flight that was launched, and those that follow it.
+func (r *reads) run(f *flight) {
+	for f != nil {
+		f = r.fly(f)
+	}
+}
+
+// fly makes the call of a flight and returns the one that is to be made next.
+func (r *reads) fly(f *flight) (next *flight) {
+	defer r.owner.end()
+	timeless := false
+	defer func() {
+		if p := recover(); p != nil {
+			f.resp, f.err = nil, &mounts.Error{Kind: mounts.Internal, Op: f.req.Op(), Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+		for range f.scope.RemoteCalls() {
+			f.first.CountRemoteCall() // made for the first who asked
+		}
+		next = r.finish(f, timeless)
+		f.cancel()
+		f.close()
+	}()
+	f.resp, timeless, f.err = r.send(f.from, f)
+	return nil
+}
+
+// finish ends a flight and returns the next, launched, for the caller to run; or,
+// if the result is good for those too who came after it was sent, gives it to
+// them.
+func (r *reads) finish(f *flight, timeless bool) (launched *flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.lines[f.id]
@@ -251,9 +268,10 @@ func (r *reads) finish(f *flight, timeless bool) {
 		close(next.done)
 		next.close()
 	default:
-		r.launch(l)
+		launched = r.launch(l)
 	}
 	r.tidy(f.id, l)
+	return launched
 }
 
 // outdate notes that a change was made: what was sent before that is no
