@@ -31,20 +31,26 @@ func where(keep func(Operation) bool) Set {
 }
 
 // All is every operation of the table.
-func All() Set { return where(func(Operation) bool { return true }) }
+func All() Set { return all }
 
 // Default is what a catalog that publishes no endpoint list is taken to have:
 // the REST spec's fourteen.
 func Default() Set { return where(func(o Operation) bool { return o.Default }) }
 
 // Reads is every operation that changes nothing.
-func Reads() Set { return where(func(o Operation) bool { return o.Class == Read }) }
+func Reads() Set { return reads }
 
 // Changes is every operation that changes what a catalog holds. Taking an
 // engine's report and giving up a scan plan do not.
 func Changes() Set {
-	return All().Without(Reads()).Without(Of(ReportMetrics, CancelPlan))
+	return all.Without(reads).Without(Of(ReportMetrics, CancelPlan))
 }
+
+// They do not change, and every request asks for them.
+var (
+	all   = where(func(Operation) bool { return true })
+	reads = where(func(o Operation) bool { return o.Class == Read })
+)
 
 // Floor is what every catalog must have to be one: listing and loading of
 // namespaces and tables, with the existence checks that loads answer.

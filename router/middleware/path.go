@@ -29,12 +29,16 @@ func pathWord(segment string) bool {
 // where `v1` could be either.
 func Paths(isPrefix func(string) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		raw := rawPath(r)
+		call := CallFrom(r.Context())
+		raw := call.Path
+		if raw == "" { // without Begin
+			raw = rawPath(r)
+		}
 		prefix, canonical := Split(raw, isPrefix)
 		if prefix != "" {
-			CallFrom(r.Context()).Prefix = prefix
+			call.Prefix = prefix
 		}
-		if canonical != raw || r.URL.EscapedPath() != raw {
+		if canonical != raw || r.URL.RawPath != "" && r.URL.EscapedPath() != raw {
 			r = withPath(r, canonical)
 		}
 		next.ServeHTTP(w, r)
