@@ -7,6 +7,10 @@ type Request struct {
 	Token string
 	// Size is the most rows the page may hold. 0 leaves it to the backend.
 	Size int
+	// Whole tells that whoever asks goes on to the listing's end in any case: a
+	// page may then hold more than Size rows, where cutting it would only mean
+	// fetching the same rows again.
+	Whole bool
 }
 
 // Page is one page of a listing. A page may hold fewer rows than were asked

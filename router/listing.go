@@ -71,7 +71,7 @@ func onePage[T any](ctx context.Context, b []byte, p paging, next fetch[T], row 
 func allPages[T any](ctx context.Context, b []byte, next fetch[T], row func([]byte, T) []byte) ([]byte, error) {
 	token, rows := "", 0
 	for {
-		page, err := next(ctx, pagination.Request{Token: token, Size: maxPage})
+		page, err := next(ctx, pagination.Request{Token: token, Size: maxPage, Whole: true})
 		if err != nil {
 			return b, err
 		}

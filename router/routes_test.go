@@ -55,7 +55,7 @@ func TestEveryRouteReachesItsBackendMethod(t *testing.T) {
 		capabilities.DropTable:         &mounts.DropTableRequest{Table: id, Purge: true},
 		capabilities.ReportMetrics:     &mounts.ReportMetricsRequest{Table: id, Body: raw(`{"report-type":"scan-report","snapshot-id":9007199254740993}`)},
 
-		capabilities.ListViews:    &mounts.ListViewsRequest{Namespace: ab, Page: pagination.Request{Size: maxPage}},
+		capabilities.ListViews:    &mounts.ListViewsRequest{Namespace: ab, Page: pagination.Request{Size: maxPage, Whole: true}},
 		capabilities.LoadView:     &mounts.LoadViewRequest{View: v},
 		capabilities.ViewExists:   &mounts.LoadViewRequest{View: v},
 		capabilities.CreateView:   &mounts.CreateViewRequest{Namespace: ab, Name: "v", Schema: schema, ViewVersion: raw(`{"version-id":1}`)},

@@ -122,7 +122,7 @@ func incomplete(req mounts.Request, resp mounts.Response) (problems []string) {
 }
 
 func pageWithin(rows int, next string, page pagination.Request, problem func(string, ...any)) {
-	if page.Size > 0 && rows > page.Size {
+	if page.Size > 0 && !page.Whole && rows > page.Size {
 		problem("%d rows in a page of %d", rows, page.Size)
 	}
 	if next != "" && next == page.Token {

@@ -45,7 +45,7 @@ func fetch[R any](ctx context.Context, b *Backend, l listing[R], want pagination
 		return nil, broken(l.call, errors.New("the next page's token is the token of this page"))
 	}
 	page := &pagination.Page[R]{Items: rows[min(from.served, len(rows)):]}
-	if want.Size > 0 && len(page.Items) > want.Size {
+	if want.Size > 0 && !want.Whole && len(page.Items) > want.Size {
 		page.Items = page.Items[:want.Size]
 		page.Next = cursor{token: from.token, size: from.size, served: from.served + want.Size}.String()
 	} else if next != "" {

@@ -57,6 +57,18 @@ func TestAWalkGivesEveryNameOnceForOneRemoteCallAPage(t *testing.T) {
 	}
 }
 
+func TestWhoeverGoesOnToTheEndGetsAllThatCameInOneCall(t *testing.T) {
+	b, n, want := listed(t, func(q *remote.Quirks) { q.NoPaging = true })
+	b.srv.Forget()
+	page, err := b.ListTables(t.Context(), &mounts.ListTablesRequest{Namespace: n, Page: pagination.Request{Size: 3, Whole: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page.Items) != len(want) || page.Next != "" || b.srv.Count(remote.AnyOp) != 1 {
+		t.Errorf("%d rows of %d, next %q, %d calls", len(page.Items), len(want), page.Next, b.srv.Count(remote.AnyOp))
+	}
+}
+
 func TestPagesThatAreLargerThanAskedForAreCutAndResumed(t *testing.T) {
 	for over := 1; over <= 4; over++ {
 		b, n, want := listed(t, func(q *remote.Quirks) { q.OversizePages = over })

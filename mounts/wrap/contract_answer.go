@@ -148,7 +148,7 @@ func checkedIdentifiers(req mounts.Request, page *pagination.Page[mounts.Identif
 
 func checkedPage[T any](req mounts.Request, asked pagination.Request, page *pagination.Page[T]) (mounts.Response, error) {
 	switch {
-	case asked.Size > 0 && len(page.Items) > asked.Size:
+	case asked.Size > 0 && !asked.Whole && len(page.Items) > asked.Size:
 		return nil, broken(req, mounts.BadGateway, fmt.Errorf("%d rows on a page of at most %d", len(page.Items), asked.Size))
 	case page.Next != "" && page.Next == asked.Token:
 		return nil, broken(req, mounts.BadGateway, errors.New("the next page is the same page"))

@@ -124,7 +124,11 @@ func appendAll(b []byte, list []mounts.Identifier) []byte {
 }
 
 func appendPage(b []byte, p pagination.Request) []byte {
-	return appendText(binary.AppendUvarint(b, uint64(p.Size)), p.Token)
+	whole := byte('-')
+	if p.Whole {
+		whole = 'w'
+	}
+	return appendText(binary.AppendUvarint(append(b, whole), uint64(p.Size)), p.Token)
 }
 
 // The keys of what answers are about. A table and a view of one name are one

@@ -38,7 +38,7 @@ func (t *tree) listRoot(ctx context.Context, req *mounts.ListNamespacesRequest) 
 		return page, nil
 	}
 
-	inner := mounts.ListNamespacesRequest{Page: pagination.Request{Token: position.Cursor}}
+	inner := mounts.ListNamespacesRequest{Page: pagination.Request{Token: position.Cursor, Whole: req.Page.Whole}}
 	if req.Page.Size > 0 {
 		inner.Page.Size = req.Page.Size - len(page.Items)
 	}
