@@ -52,8 +52,9 @@ func configHabits() []Switch {
 	}
 }
 
+// accessOps are the operations that the catalog behind does not have.
 func accessOps() capabilities.Set {
-	return capabilities.Of(capabilities.LoadCredentials, capabilities.SignRequest, capabilities.PlanScan, capabilities.FetchPlan,
+	return capabilities.Of(capabilities.ListFunctions, capabilities.LoadFunction, capabilities.LoadCredentials, capabilities.SignRequest, capabilities.PlanScan, capabilities.FetchPlan,
 		capabilities.CancelPlan, capabilities.FetchScanTasks)
 }
 
