@@ -25,6 +25,12 @@ const (
 	maxErrorBody = 64 << 10
 	// firstBuffer is the most that is allocated on a remote's word alone.
 	firstBuffer = 1 << 20
+	// smallAnswer is what an answer may hold without waiting for room: as many large
+	// answers as there is memory for, on their way to slow clients, would otherwise
+	// keep every mount from its settings, its health checks and its listings.
+	smallAnswer = 64 << 10
+	// maxSettings bounds /v1/config; one with every endpoint there is has 4 KiB.
+	maxSettings = 4 << 20
 )
 
 // reader reads whole answers. It keeps buffers and inflaters for the next one;
@@ -40,8 +46,8 @@ type reader struct {
 const keptBuffer = 1 << 20
 
 // read reads a whole answer of at most limit bytes, counted both as sent and as
-// inflated. waits: it may wait for room in memory, and fail with Unavailable; the
-// answer to a change is read whatever it costs.
+// inflated. waits: unless it is small it may wait for room in memory, and fail with
+// Unavailable; the answer to a change is read whatever it costs.
 func (r *reader) read(ctx context.Context, resp *http.Response, limit int64, waits bool) ([]byte, error) {
 	if resp.ContentLength > limit {
 		return nil, errTooLarge
@@ -50,8 +56,9 @@ func (r *reader) read(ctx context.Context, resp *http.Response, limit int64, wai
 		return r.whole(resp, limit, func(int) error { return nil })
 	}
 	claim := r.memory.Claim()
+	counted := 0
 	body, err := r.whole(resp, limit, func(n int) error {
-		if waits {
+		if counted += n; waits && counted > smallAnswer {
 			return claim.Grow(ctx, int64(n))
 		}
 		claim.Take(int64(n))
@@ -146,13 +153,18 @@ func (r *reader) unsized(from io.Reader, room func(n int) error) ([]byte, error)
 		if len(buf) == cap(buf) {
 			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 		}
-		if missing := cap(buf) - counted; missing > 0 {
+		// A kept buffer is larger than a small answer needs.
+		end := cap(buf)
+		if len(buf) < smallAnswer {
+			end = min(end, smallAnswer)
+		}
+		if missing := end - counted; missing > 0 {
 			if err := room(missing); err != nil {
 				return nil, err
 			}
-			counted = cap(buf)
+			counted = end
 		}
-		n, err := from.Read(buf[len(buf):cap(buf)])
+		n, err := from.Read(buf[len(buf):end])
 		buf = buf[:len(buf)+n]
 		if err == nil {
 			continue

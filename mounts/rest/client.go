@@ -172,13 +172,21 @@ func (k *client) send(ctx context.Context, c call) (*answer, error) {
 		}
 		return a, nil
 	}
-	if a.body, err = k.reader.read(callCtx, resp, k.limit, !c.changes()); err != nil {
+	if a.body, err = k.reader.read(callCtx, resp, c.limit(k.limit), !c.changes()); err != nil {
 		if full := noRoom(err); full != nil {
 			return nil, about(full, c)
 		}
 		return nil, lost(ctx, callCtx, c, err, true)
 	}
 	return a, nil
+}
+
+// limit bounds the answer, within what the mount allows.
+func (c call) limit(allowed int64) int64 {
+	if c.kind == kindConfig {
+		return min(allowed, maxSettings)
+	}
+	return allowed
 }
 
 // hide is what no message about a call may repeat.

@@ -70,6 +70,9 @@ func lost(ctx, callCtx context.Context, c call, err error, connected bool) error
 	case !connected:
 		e.Kind = mounts.Unavailable
 		e.Msg = "the remote catalog cannot be reached; nothing was sent, try again later"
+	case errors.Is(err, errTooLarge) && c.kind == kindConfig:
+		e.Msg = "the remote catalog's configuration is larger than any should be; check catalog_url"
+		e.Err = errors.New("/v1/config is endless")
 	case errors.Is(err, errTooLarge):
 		e.Msg = "the remote catalog's answer is larger than this mount allows"
 	case errors.Is(err, errEncoding):

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/rest"
 )
 
@@ -246,4 +247,26 @@ func quoted(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String() + `"`
+}
+
+// Nobody's settings are as large as a table's metadata may be, and they are asked
+// for again and again.
+func TestEndlessSettingsAreGivenUpEarly(t *testing.T) {
+	sent := make(chan int, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		block, n := strings.Repeat("x", 64<<10), 0
+		io.WriteString(w, `{"defaults":{"a":"`)
+		for err := error(nil); err == nil && n < 256<<20; n += len(block) {
+			_, err = io.WriteString(w, block)
+		}
+		sent <- n
+	}))
+	defer srv.Close()
+	_, err := rest.Open(context.Background(), rest.Config{URL: srv.URL, Request: 20 * time.Second, MaxResponse: 1 << 30})
+	if e := wantKind(t, err, mounts.BadGateway); !strings.Contains(e.Message(), "configuration is larger") {
+		t.Errorf("the error says %q", e.Message())
+	}
+	if n := <-sent; n > 64<<20 { // some of it is on the way
+		t.Errorf("%d MiB were taken", n>>20)
+	}
 }

@@ -154,8 +154,9 @@ func TestWithoutRoomAReadIsTurnedAwayAndAChangeIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := reader{memory: memory}
+	const size = smallAnswer + 1
 	answer := func() *http.Response {
-		return &http.Response{ContentLength: 100, Body: io.NopCloser(strings.NewReader(strings.Repeat("x", 100))), Header: http.Header{}}
+		return &http.Response{ContentLength: size, Body: io.NopCloser(strings.NewReader(strings.Repeat("x", size))), Header: http.Header{}}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
@@ -164,7 +165,38 @@ func TestWithoutRoomAReadIsTurnedAwayAndAChangeIsRead(t *testing.T) {
 	if !errors.Is(err, mounts.Unavailable) || e.RetryAfter <= 0 || !e.Answered {
 		t.Errorf("%v: %+v", err, e)
 	}
-	if body, err := r.read(ctx, answer(), 1<<20, false); err != nil || len(body) != 100 {
+	if body, err := r.read(ctx, answer(), 1<<20, false); err != nil || len(body) != size {
 		t.Errorf("the answer to a change: %d bytes, %v", len(body), err)
+	}
+}
+
+// Slow clients with large answers must not close every mount: neither to health
+// checks and settings, nor to the listings of others.
+func TestWithoutRoomSmallAnswersAreReadNevertheless(t *testing.T) {
+	memory := mounts.NewMemory(1 << 20)
+	full := memory.Claim()
+	if err := full.Grow(t.Context(), 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	r := reader{memory: memory}
+	large := make([]byte, 0, keptBuffer)
+	for name, zip := range map[string]bool{"as it is": false, "zipped": true} {
+		for _, size := range []int{0, 1, 33 << 10, smallAnswer - 1} {
+			r.scratch.Put(&large) // as after the answer of a listing
+			data, header := bytes.Repeat([]byte("x"), size), http.Header{}
+			if zip {
+				data, header = zipped(t, data), http.Header{"Content-Encoding": {"gzip"}}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			body, err := r.read(ctx, &http.Response{ContentLength: -1, Body: io.NopCloser(bytes.NewReader(data)), Header: header}, 1<<20, true)
+			cancel()
+			if err != nil || len(body) != size {
+				t.Errorf("%d bytes %s: %d read, %v", size, name, len(body), err)
+			}
+		}
+	}
+	full.Release()
+	if held := memory.Held(); held != 0 {
+		t.Errorf("%d bytes are counted at last", held)
 	}
 }
