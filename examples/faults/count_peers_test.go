@@ -8,9 +8,9 @@ const commits = 10_000
 
 // The long form: two minutes of trouble for 500 clients in all, and an hundred reloads at 200 requests a second.
 const (
-	rounds    = 6
-	quiet     = 10 * time.Second
-	trouble   = 20 * time.Second
+	rounds    = 12
+	quiet     = 6 * time.Second
+	trouble   = 10 * time.Second
 	patients  = 100 // clients of the mount that is well
 	sufferers = 400 // clients of the others
 	measured  = true
