@@ -34,7 +34,8 @@ type Config struct {
 	// Withhold lets no storage credential of the remote pass, and asks for none.
 	Withhold bool
 	// AllowedLocations, if any, are the only storage locations that credentials
-	// may be relayed for and that the mount's tables may be said to lie in.
+	// may be relayed for, that the mount's tables may be said to lie in, and that
+	// a change may name.
 	AllowedLocations []string
 	allowed          []place // AllowedLocations, as withDefaults read them
 	// Ours, if set, reports a location inside a warehouse that another mount of

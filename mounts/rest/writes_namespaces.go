@@ -23,6 +23,9 @@ func (b *Backend) CreateNamespace(ctx context.Context, req *mounts.CreateNamespa
 	if err := c.at.check(req.Namespace, c); err != nil {
 		return nil, err
 	}
+	if err := b.confined(c, supplied{"location", req.Properties["location"]}); err != nil {
+		return nil, err
+	}
 	c.url = c.at.namespaces()
 	c.body = newBody(0).list("namespace", req.Namespace).texts("properties", req.Properties).rest(req.Extra).end()
 	a, err := b.write(ctx, c)
@@ -50,6 +53,9 @@ func (b *Backend) UpdateNamespaceProperties(ctx context.Context, req *mounts.Upd
 		if _, both := req.Updates[key]; both {
 			return nil, c.fail(mounts.Unprocessable, fmt.Sprintf("the property %.200q is both set and removed; ask for one of them", key))
 		}
+	}
+	if err := b.confined(c, supplied{"location", req.Updates["location"]}); err != nil {
+		return nil, err
 	}
 	if c.url, err = c.at.within(req.Namespace, c, "properties"); err != nil {
 		return nil, err

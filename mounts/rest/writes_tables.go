@@ -19,6 +19,9 @@ func (b *Backend) CreateTable(ctx context.Context, req *mounts.CreateTableReques
 	if err := c.place(c.object); err != nil {
 		return nil, err
 	}
+	if err := b.confined(c, append(pathsIn(req.Properties), supplied{"location", req.Location})...); err != nil {
+		return nil, err
+	}
 	if c.url, err = c.at.within(req.Namespace, c, "tables"); err != nil {
 		return nil, err
 	}
@@ -49,6 +52,9 @@ func (b *Backend) RegisterTable(ctx context.Context, req *mounts.RegisterTableRe
 		return nil, err
 	}
 	if err := c.place(c.object); err != nil {
+		return nil, err
+	}
+	if err := b.confined(c, supplied{"metadata-location", req.MetadataLocation}); err != nil {
 		return nil, err
 	}
 	if c.url, err = c.at.within(req.Namespace, c, "register"); err != nil {
@@ -113,6 +119,9 @@ func (b *Backend) commit(ctx context.Context, c call, req *mounts.CommitTableReq
 	case nowhere(req.Table):
 		return nil, c.fail(mounts.NoSuchTable, "")
 	}
+	if err := b.confinedUpdates(c, req.Updates); err != nil {
+		return nil, err
+	}
 	var err error
 	if c.url, err = c.at.object(req.Table, "tables", c); err != nil {
 		return nil, err
@@ -158,6 +167,9 @@ func (b *Backend) CommitTransaction(ctx context.Context, req *mounts.CommitTrans
 			err = at.fail(mounts.NoSuchTable, "")
 		default:
 			err = at.at.check(change.Table.Namespace, at)
+		}
+		if err == nil {
+			err = b.confinedUpdates(at, change.Updates)
 		}
 		if err != nil {
 			return err

@@ -16,6 +16,9 @@ func (b *Backend) CreateView(ctx context.Context, req *mounts.CreateViewRequest)
 	if err := c.place(c.object); err != nil {
 		return nil, err
 	}
+	if err := b.confined(c, append(pathsIn(req.Properties), supplied{"location", req.Location})...); err != nil {
+		return nil, err
+	}
 	if c.url, err = c.at.within(req.Namespace, c, "views"); err != nil {
 		return nil, err
 	}
@@ -57,6 +60,9 @@ func (b *Backend) RegisterView(ctx context.Context, req *mounts.RegisterViewRequ
 	if err := c.place(c.object); err != nil {
 		return nil, err
 	}
+	if err := b.confined(c, supplied{"metadata-location", req.MetadataLocation}); err != nil {
+		return nil, err
+	}
 	if c.url, err = c.at.within(req.Namespace, c, "register-view"); err != nil {
 		return nil, err
 	}
@@ -72,6 +78,9 @@ func (b *Backend) ReplaceView(ctx context.Context, req *mounts.ReplaceViewReques
 	}
 	if nowhere(req.View) {
 		return nil, c.fail(mounts.NoSuchView, "")
+	}
+	if err := b.confinedUpdates(c, req.Updates); err != nil {
+		return nil, err
 	}
 	if c.url, err = c.at.object(req.View, "views", c); err != nil {
 		return nil, err
