@@ -69,7 +69,7 @@ func lost(ctx, callCtx context.Context, c call, err error, connected bool) error
 		e.Msg = "the remote catalog did not answer in time"
 	case !connected:
 		e.Kind = mounts.Unavailable
-		e.Msg = "the remote catalog cannot be reached; nothing was sent, try again later"
+		e.Msg = unreached(err)
 	case errors.Is(err, errTooLarge) && c.kind == kindConfig:
 		e.Msg = "the remote catalog's configuration is larger than any should be; check catalog_url"
 		e.Err = errors.New("/v1/config is endless")
@@ -86,7 +86,10 @@ func lost(ctx, callCtx context.Context, c call, err error, connected bool) error
 // broken is the error of a success whose answer is not the protocol. A change
 // may well have been made.
 func broken(c call, cause error) error {
-	return &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, To: c.to, Err: unquoted(cause), OutcomeUnknown: c.changes(),
+	if c.steps() && !c.changes() {
+		return misled(c, cause)
+	}
+	return &mounts.Error{Kind: mounts.BadGateway, Op: c.op, Ident: c.object, To: c.to, Err: unquoted(cause), OutcomeUnknown: c.changes(), Answered: c.steps(),
 		Msg: "the remote catalog gave an answer that is not the Iceberg REST protocol"}
 }
 
@@ -103,7 +106,7 @@ func refusal(c call, a *answer) error {
 	// A 4xx is about the request or the login, not about whether the remote can
 	// be reached: otherwise a client could close a mount to everybody by asking
 	// for a name that the remote's web server does not like.
-	e.Answered = a.status >= 400 && a.status < 500
+	e.Answered = a.status < 500 && (a.status >= 400 || c.steps())
 	if c.changes() && uncertain(a.status, said, shaped) {
 		return unsure(e, a.status)
 	}

@@ -73,7 +73,7 @@ func (b *Backend) TableExists(ctx context.Context, req *mounts.TableExistsReques
 	if c.url, err = c.at.object(req.Table, "tables", c); err != nil {
 		return err
 	}
-	if c.at.heads(capabilities.TableExists) {
+	if c.at.heads(capabilities.TableExists) && !c.steps() { // a HEAD does not say of what
 		c.method = http.MethodHead
 		a, err := b.do(ctx, c)
 		if err != nil {

@@ -55,6 +55,9 @@ func (b *Backend) write(ctx context.Context, c call) (*answer, error) {
 // answer is 204; a 200 or 201 counts too (older Java servers, Nessie) unless it
 // is a page of something else or tells of an error.
 func (b *Backend) finish(ctx context.Context, c call) error {
+	if err := b.meant(ctx, c); err != nil {
+		return err
+	}
 	a, err := b.write(ctx, c)
 	if err != nil || a.status == http.StatusNoContent {
 		return err
