@@ -175,20 +175,20 @@ func (f *Found) look(ctx context.Context, c Config) {
 	c.Profile.Path = ""
 	b, err := Open(ctx, c)
 	if err != nil {
-		f.Notes = append(f.Notes, "it cannot be opened with this profile: "+mounts.AsError(err).Message())
+		f.Notes = append(f.Notes, "it cannot be opened with this profile: "+err.Error())
 		return
 	}
 	defer b.Close()
 	top, err := b.ListNamespaces(ctx, &mounts.ListNamespacesRequest{Page: pagination.Request{Size: 20}})
 	if err != nil {
-		f.Notes = append(f.Notes, "its namespaces cannot be listed: "+mounts.AsError(err).Message())
+		f.Notes = append(f.Notes, "its namespaces cannot be listed: "+err.Error())
 		return
 	}
 	f.Namespaces = len(top.Items)
 	if len(top.Items) > 0 && b.current().levels() == 0 {
 		_, err = b.ListNamespaces(ctx, &mounts.ListNamespacesRequest{Parent: top.Items[0], Page: pagination.Request{Size: 1}})
 		if err != nil {
-			f.Notes = append(f.Notes, "the children of a namespace cannot be listed: "+mounts.AsError(err).Message())
+			f.Notes = append(f.Notes, "the children of a namespace cannot be listed: "+err.Error())
 		}
 	}
 	f.Levels = b.current().levels()
