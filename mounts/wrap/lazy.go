@@ -45,6 +45,9 @@ type Lazy struct {
 	err   error
 }
 
+// remind is how often a mount that goes on failing in the same way is logged.
+const remind = 10 * time.Minute
+
 // failure is the last attempt that failed and when the next one is due.
 type failure struct {
 	err  *mounts.Error
@@ -94,6 +97,8 @@ func (l *Lazy) run(ctx context.Context) {
 	tried := sync.OnceFunc(func() { close(l.tried) })
 	defer tried()
 	pause := l.opt.First
+	var logged time.Time
+	var told string
 	for {
 		b, err := l.attempt(ctx)
 		if err == nil {
@@ -109,7 +114,10 @@ func (l *Lazy) run(ctx context.Context) {
 		wait := pause - rand.N(pause/4+1)
 		l.failed.Store(&failure{err: unopened(err), next: time.Now().Add(wait)})
 		tried()
-		l.opt.Logger.Warn("mount cannot be opened, trying again", "error", err, "in", wait)
+		if text := err.Error(); text != told || time.Since(logged) >= remind {
+			l.opt.Logger.Warn("mount cannot be opened, trying again", "error", text, "in", wait)
+			told, logged = text, time.Now()
+		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:

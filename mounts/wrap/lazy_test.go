@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -106,6 +107,27 @@ func TestOpeningBacksOffUpToABound(t *testing.T) {
 			if pause > bound*second || pause < bound*second*3/4-1 {
 				t.Errorf("pause %d is %v, want at most %v", i, pause, bound*second)
 			}
+		}
+	})
+}
+
+func TestAMountThatStaysClosedIsLoggedWhenTheReasonChangesAndNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		attempts := 0
+		l := NewLazy(func(context.Context) (mounts.Backend, error) {
+			if attempts++; attempts == 2 {
+				return nil, errors.New("the certificate has ended")
+			}
+			return nil, errors.New("connection refused")
+		}, LazyOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		time.Sleep(time.Hour)
+		l.Close()
+		if lines := strings.Count(log.String(), "cannot be opened"); attempts < 200 || lines < 7 || lines > 9 {
+			t.Errorf("%d lines of %d attempts:\n%s", lines, attempts, log.String())
+		}
+		if strings.Count(log.String(), "certificate") != 1 {
+			t.Errorf("another reason is not told once:\n%s", log.String())
 		}
 	})
 }
