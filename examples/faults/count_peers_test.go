@@ -13,6 +13,7 @@ const (
 	trouble   = 10 * time.Second
 	patients  = 100 // clients of the mount that is well
 	sufferers = 400 // clients of the others
+	pulse     = 100 // requests a second to it
 	measured  = true
 
 	rewrites = 100

@@ -12,6 +12,7 @@ const (
 	trouble   = 7 * time.Second
 	patients  = 50
 	sufferers = 150
+	pulse     = 25    // requests a second to it
 	measured  = false // times mean nothing here: other packages' tests are running
 
 	rewrites = 20

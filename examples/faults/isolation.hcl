@@ -9,6 +9,10 @@ mount "healthy" {
   backend     = "rest"
   catalog_url = env("ISOLATION_HEALTHY", "http://127.0.0.1:8182")
   owner       = "acme"
+
+  timeout {
+    request = "20s" # a machine that is busy with other things is no fault
+  }
 }
 
 mount "hanging" {

@@ -108,13 +108,13 @@ func (s *isolation) measure(ctx context.Context, length time.Duration) (m span) 
 	defer straight.Close()
 	var all sync.WaitGroup
 	all.Go(func() {
-		m.straight = windows(openLoop(ctx, 100, patients, length, func(_, n int) {
+		m.straight = windows(openLoop(ctx, pulse, patients, length, func(_, n int) {
 			if a, err := straight.Call("GET", straight.Table(tableName(n%100), "shop"), nil); err != nil || a.Status != 200 {
 				s.wrong.add("the healthy remote itself: %v %v", a, err)
 			}
 		}), 200)
 	})
-	m.through = windows(openLoop(ctx, 100, patients, length, func(c, n int) { s.ask(s.clients[c], "healthy", n) }), 200)
+	m.through = windows(openLoop(ctx, pulse, patients, length, func(c, n int) { s.ask(s.clients[c], "healthy", n) }), 200)
 	all.Wait()
 	return m
 }

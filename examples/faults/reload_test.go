@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,7 +42,7 @@ func TestTheMountTableIsRewrittenUnderLoad(t *testing.T) {
 			next, effect, had = r.spoiled(step), r.effect(), r.server.metrics(t)[refusals]
 			refused++
 		} else {
-			r.expect(next)
+			r.expects(next)
 		}
 		r.put(next)
 		if step%10 == 9 {
@@ -56,7 +55,7 @@ func TestTheMountTableIsRewrittenUnderLoad(t *testing.T) {
 			continue
 		}
 		r.arrives(next)
-		r.visits(next)
+		r.comes(next)
 	}
 	length := time.Since(begin)
 	stop()
@@ -94,8 +93,9 @@ type reloading struct {
 	wrong    complaints
 	across   atomic.Int64
 	now      atomic.Int64 // the last step that was to be put into effect
+	presence atomic.Int64 // of the mount "visiting", see expects
 
-	done [reloaders]int // the last commit of each client, to "books" and to the catalog underneath
+	done [reloaders]map[string]int // the last commit of each client, by mount
 }
 
 func startReloading(t *testing.T) *reloading {
@@ -110,25 +110,52 @@ func startReloading(t *testing.T) *reloading {
 		Env: []string{"RELOAD_LISTEN=" + address, "RELOAD_DATA=" + t.TempDir(), "RELOAD_STEADY=" + r.partners["steady"].URL,
 			"RELOAD_BOOKS=" + r.partners["books"].URL, "RELOAD_FIRST=token-first", "RELOAD_SECOND=token-second"},
 	})}
-	under := wire.New(r.server.url, "")
-	under.MustCreateNamespace(t, "shop")
+	native := wire.New(r.server.url, "")
+	native.MustCreateNamespace(t, "shop")
+	native.MustCreateNamespace(t, "local", "shop")
 	for i := range reloaders {
-		under.MustCreateTable(t, tableName(i), "shop")
-		r.clients = append(r.clients, wire.New(r.server.url, ""))
+		native.MustCreateTable(t, tableName(i), "shop")
+		native.MustCreateTable(t, tableName(i), "local", "shop")
+		r.clients, r.done[i] = append(r.clients, wire.New(r.server.url, "")), map[string]int{}
 	}
-	under.Close()
+	native.Close()
+	r.presence.Store(gone)
 	return r
 }
 
-// expect notes which table is about to be put into effect.
-func (r *reloading) expect(t table) { r.now.Store(int64(t.step)) }
+const (
+	there    = 0 // the rest of presence by 3
+	gone     = 1
+	changing = 2
+)
+
+// expects notes that a table is about to be put into effect. From then on nobody knows whether a mount is there that comes
+// or goes with it.
+func (r *reloading) expects(t table) {
+	r.now.Store(int64(t.step))
+	if was := r.presence.Load() % 3; t.visiting != (was == there) {
+		r.presence.Store(int64(3*t.step + changing))
+	}
+}
+
+// comes notes that the table is in effect.
+func (r *reloading) comes(t table) {
+	switch {
+	case r.presence.Load()%3 != changing:
+	case t.visiting:
+		r.presence.Store(int64(3*t.step + there))
+	default:
+		r.presence.Store(int64(3*t.step + gone))
+	}
+}
 
 // ask asks one of the mounts for something. Only the mount that comes and goes may answer anything but success.
 func (r *reloading) ask(c, n int) {
 	client, own := r.clients[c], tableName(c)
 	view := func(name string) string { return "/" + name + "/namespaces/shop/tables/" + own }
 	method, path, body := "GET", "", any(nil)
-	what := (n/reloaders + c) % 10
+	before := r.presence.Load()
+	what := (n/reloaders + c) % len(asked)
 	switch what {
 	case 0:
 		path = client.Table(own, "steady", "shop")
@@ -147,8 +174,10 @@ func (r *reloading) ask(c, n int) {
 	case 7:
 		method, path, body = "POST", client.Table(own, "shop"), commit(n*10)
 	case 8:
-		path = client.Table(own, "visiting", "shop")
+		method, path, body = "POST", client.Table(own, "local", "shop"), commit(n*10)
 	case 9:
+		path = client.Table(own, "visiting", "shop")
+	case 10:
 		path = view("visiting")
 	}
 	a, err := client.Call(method, path, body)
@@ -156,36 +185,31 @@ func (r *reloading) ask(c, n int) {
 		r.wrong.add("%s %s: %v", method, path, err)
 		return
 	}
-	name := strings.Fields("steady steady shifting shifting guarded guarded books under visiting visiting")[what]
-	r.answers.add(strings.TrimSpace(fmt.Sprintf("%s %d %s", name, a.Status, a.Type)))
-	switch {
-	case a.Status == 200, a.Status == 204 && method == "HEAD":
-		if method == "POST" {
-			r.done[c] = max(r.done[c], n*10)
+	r.answers.add(strings.TrimSpace(fmt.Sprintf("%s %d %s", asked[what], a.Status, a.Type)))
+	visiting := int64(there)
+	if after := r.presence.Load(); asked[what] == "visiting" {
+		if visiting = after % 3; before != after {
+			visiting = changing
 		}
-	case what == 8 && absent(a), what == 9 && absentView(a):
+	}
+	switch {
+	case visiting != gone && (a.Status == 200 || a.Status == 204 && method == "HEAD"):
+		if method == "POST" {
+			r.done[c][asked[what]] = n * 10
+		}
+	case visiting != there && (what == 9 && absent(a) || what == 10 && absentView(a)):
 	default:
 		r.wrong.add("%s %s: %v", method, path, a)
 	}
 }
 
+// asked are the mounts that are asked in turn.
+var asked = []string{"steady", "steady", "shifting", "shifting", "guarded", "guarded", "books", "under", "local", "visiting", "visiting"}
+
 // absent is what a tree says of a table whose mount is not there; absentView what is said of a catalog that is not.
 func absent(a *wire.Answer) bool { return a.Status == 404 && a.Type == "NoSuchTableException" }
 
 func absentView(a *wire.Answer) bool { return a.Status == 404 && a.Type == "NoSuchWarehouseException" }
-
-// visits demands that a mount is there, or is not, as the table that is in effect says.
-func (r *reloading) visits(t table) {
-	client := r.clients[rand.IntN(reloaders)]
-	tree, err := client.Call("GET", client.Table(tableName(0), "visiting", "shop"), nil)
-	view, other := client.Call("GET", "/visiting/namespaces/shop/tables/"+tableName(0), nil)
-	switch {
-	case err != nil || other != nil:
-		r.t.Errorf("step %d: %v %v", t.step, err, other)
-	case t.visiting != (tree.Status == 200) || t.visiting != (view.Status == 200), !t.visiting && !(absent(tree) && absentView(view)):
-		r.t.Errorf("step %d, visiting is %t: %v, %v", t.step, t.visiting, tree, view)
-	}
-}
 
 // walk goes through a listing of a mount that stays, slowly, again and again.
 func (r *reloading) walk(ctx context.Context, mount string) {
@@ -229,26 +253,25 @@ func (r *reloading) walk(ctx context.Context, mount string) {
 // kept demands that of what clients were told is done, nothing is missing.
 func (r *reloading) kept() {
 	for c, client := range r.clients {
-		latest := 0
-		for _, levels := range [][]string{{"books", "shop"}, {"shop"}} {
+		for mount, levels := range map[string][]string{"books": {"books", "shop"}, "under": {"shop"}, "local": {"local", "shop"}} {
 			a, err := client.Call("GET", client.Table(tableName(c), levels...), nil)
 			var said struct {
 				Metadata struct {
 					Properties struct {
-						Commit int `json:"commit,string"`
+						Commit string `json:"commit"`
 					} `json:"properties"`
 				} `json:"metadata"`
 			}
 			if err == nil {
 				err = json.Unmarshal(a.Body, &said)
 			}
-			if err != nil {
-				r.t.Errorf("%s: %v %v", levels, a, err)
+			want := ""
+			if last, has := r.done[c][mount]; has {
+				want = fmt.Sprint(last)
 			}
-			latest = max(latest, said.Metadata.Properties.Commit)
-		}
-		if latest != r.done[c] {
-			r.t.Errorf("the last commit of client %d is %d, and it was told that %d is done", c, latest, r.done[c])
+			if err != nil || said.Metadata.Properties.Commit != want {
+				r.t.Errorf("client %d was told that commit %q to %s is done, which has %v %v", c, want, mount, a, err)
+			}
 		}
 	}
 }

@@ -21,7 +21,8 @@ type table struct {
 }
 
 // tableOf is the mount table of a step, good or not: the mount "shifting" leads to one remote and to the other by turns,
-// "guarded" has another login and other limits each second time, "visiting" comes and goes. The owner of "shifting" tells
+// "guarded" has another login and other limits each second time, "local", which is native, another cache now and then, and
+// "visiting" comes and goes, and need not be reachable each second time. The owner of "shifting" tells
 // which step is in effect.
 func (r *reloading) tableOf(step int) table {
 	good := table{step: step, visiting: step%3 != 0, login: [...]string{"first", "second"}[step/2%2]}
@@ -31,6 +32,8 @@ func (r *reloading) tableOf(step int) table {
 	text += fmt.Sprintf("mount \"guarded\" {\n  backend = \"rest\"\n  catalog_url = %q\n  owner = \"acme\"\n"+
 		"  auth \"bearer\" {\n    token_env = \"RELOAD_%s\"\n  }\n  limit {\n    in_flight = %d\n  }\n}\n",
 		r.partners["guarded"].URL, strings.ToUpper(good.login), 100+step/2%2)
+	text += fmt.Sprintf("mount \"local\" {\n  backend = \"native\"\n  catalog_url = \"bolt://${env(\"RELOAD_DATA\", \"data\")}/local.db\"\n"+
+		"  warehouse_location = \"${env(\"RELOAD_DATA\", \"data\")}/local\"\n  owner = \"acme\"\n  metadata_cache = \"%dMiB\"\n}\n", 1+step/5%2)
 	if good.visiting {
 		text += fmt.Sprintf("mount \"visiting\" {\n  backend = \"rest\"\n  catalog_url = %q\n  owner = \"acme\"\n  required = %t\n}\n",
 			r.partners["visiting"].URL, step%2 == 0)
