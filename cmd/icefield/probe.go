@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/rest"
 )
 
@@ -107,7 +106,8 @@ func probe(ctx context.Context, c rest.Config) (*rest.Found, error) {
 	defer cancel()
 	found, err := rest.Probe(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("no catalog was found at %s: %s", c.URL, printable(mounts.AsError(err).Message()))
+		// Whoever probes looks for the cause, which clients are not told.
+		return nil, fmt.Errorf("no catalog was found at %s: %s", c.URL, printable(err.Error()))
 	}
 	return found, nil
 }

@@ -125,7 +125,10 @@ func (p *proposal) story() []string {
 		say("Nothing says whose catalog this is, so it is taken to keep to the spec.")
 	}
 	if !f.Open {
-		if f.Login {
+		switch {
+		case f.Login && p.flags.tokenEnv != "":
+			say("It does not accept the token in %s.", p.flags.tokenEnv)
+		case f.Login:
 			say("It wants a login before it says anything: give --token-env to find out more.")
 		}
 		for _, note := range f.Notes {

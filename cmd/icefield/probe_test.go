@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -101,6 +103,35 @@ func TestProbeOfEveryPresetIsAccepted(t *testing.T) {
 		assert.NotContains(t, stdout+stderr, "token-of-the-probe", p.Name)
 		accepted(t, p.Name+", with a token", stdout)
 	}
+}
+
+// The sentences for clients leave the cause out; whoever probes is after it.
+func TestProbeSaysWhyThereIsNothing(t *testing.T) {
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	defer secure.Close()
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }))
+	defer page.Close()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for address, cause := range map[string]string{secure.URL: "x509: ", page.URL: "not JSON", gone.URL: "connection refused"} {
+		code, stdout, stderr := cli(t, "mounts", "probe", address+"/catalog")
+		assert.Equal(t, exitFailed, code)
+		assert.Empty(t, stdout)
+		assert.Contains(t, stderr, cause)
+	}
+}
+
+func TestProbeSaysThatItsTokenIsRefused(t *testing.T) {
+	srv := remote.New(t, remote.Options{Base: "/somewhere"})
+	srv.Tune(func(q *remote.Quirks) { q.Bearer = "token-of-somebody" })
+	t.Setenv("PROBE_TOKEN", "token-of-the-probe")
+	code, stdout, stderr := cli(t, "mounts", "probe", srv.URL, "--token-env", "PROBE_TOKEN")
+	require.Equal(t, exitOK, code, stderr)
+	assert.Contains(t, stdout, "does not accept the token in PROBE_TOKEN")
+	assert.NotContains(t, stdout, "give --token-env")
+	assert.NotContains(t, stdout+stderr, "token-of-the-probe")
 }
 
 func TestProbeGuessesTheVendorFromWhatItSays(t *testing.T) {

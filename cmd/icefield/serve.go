@@ -1,6 +1,10 @@
 package main
 
 import (
+	"os"
+	"os/signal"
+	"syscall"
+
 	"github.com/spf13/cobra"
 
 	"github.com/icefield/icefield/cmd/icefield/internal/config"
@@ -40,11 +44,17 @@ server at once.`,
 		var cfg *config.Config
 		var report *config.Report
 		var from *origin
+		var told chan os.Signal
 		// An empty path is most likely a variable that is not set: what was meant to
 		// be served is not the embedded catalog.
 		if !cmd.Flags().Changed("config") {
 			cfg, report = config.Parse("embedded.hcl", []byte(embedded), config.Options{})
 		} else {
+			// From here on a hangup asks for a reload, also one that comes before
+			// there is anything to reload.
+			told = make(chan os.Signal, 1)
+			signal.Notify(told, syscall.SIGHUP)
+			defer signal.Stop(told)
 			from = newOrigin(*path)
 			cfg, report = from.read()
 		}
@@ -54,7 +64,7 @@ server at once.`,
 		if report.HasErrors() {
 			return reported
 		}
-		return serve(cmd.Context(), cfg, from, newLogger(cmd.ErrOrStderr()))
+		return serve(cmd.Context(), cfg, from, told, newLogger(cmd.ErrOrStderr()))
 	})
 	return cmd
 }

@@ -8,12 +8,10 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/icefield/icefield/cmd/icefield/internal/config"
@@ -175,16 +173,9 @@ func (s *server) settings() config.Server {
 }
 
 // serve runs a server until ctx ends. A configuration that came from files is
-// kept up to date; from is nil for one that did not.
-func serve(ctx context.Context, cfg *config.Config, from *origin, logger *slog.Logger) error {
-	var told chan os.Signal
-	if from != nil {
-		// From here on a hangup asks for a reload, also one that comes while the
-		// mounts are being opened.
-		told = make(chan os.Signal, 1)
-		signal.Notify(told, syscall.SIGHUP)
-		defer signal.Stop(told)
-	}
+// kept up to date, and read again when something comes from told; from is nil for
+// one that did not.
+func serve(ctx context.Context, cfg *config.Config, from *origin, told <-chan os.Signal, logger *slog.Logger) error {
 	s, err := startServer(cfg, logger)
 	if err != nil {
 		return err

@@ -142,7 +142,7 @@ func TestStoppingWhileOpeningIsNoFailure(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	cfg := load(t, t.TempDir(), restText("partner", hung.URL, ""))
-	go func() { ended <- serve(ctx, cfg, nil, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- serve(ctx, cfg, nil, nil, slog.New(slog.DiscardHandler)) }()
 	<-reached
 	stop()
 	assert.NoError(t, <-ended)

@@ -206,7 +206,7 @@ func openRequired(ctx context.Context, list []config.Mount, timeout time.Duratio
 	for _, backend := range backends {
 		err = errors.Join(err, backend.Close())
 	}
-	return nil, safe{"these required mounts cannot be opened: " + strings.Join(names, ", "), err}
+	return nil, safe{"these required mounts cannot be opened: " + strings.Join(names, ", ") + "; read again with SIGHUP once they can, or let them be required = false", err}
 }
 
 // unopened says which required mount keeps the server from starting, and what
