@@ -23,7 +23,7 @@ func TestAMoveNeverGivesUpHTTPS(t *testing.T) {
 	for to, ok := range map[string]bool{
 		"https://catalog.example/new": true, "https://CATALOG.example:8443": true, "http://catalog.example": false,
 		"HTTP://catalog.example": false, "https://catalog.example.evil.example": false, "https://evil.example/catalog.example": false,
-		"//catalog.example": false, "": false,
+		"//catalog.example": false, "": false, "https://catalog.example/old/../admin": false, "https://catalog.example/%2e%2e/admin": false,
 	} {
 		if err := checkMove("https://catalog.example/old", to); (err == nil) != ok {
 			t.Errorf("%q: %v", to, err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,6 +168,8 @@ func checkURL(name, raw string) (string, error) {
 		return "", fmt.Errorf("%s %q is not an http or https URL", name, raw)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(raw, "#"):
 		return "", fmt.Errorf("%s may hold no query and no fragment", name)
+	case slices.ContainsFunc(strings.Split(u.Path, "/"), func(step string) bool { return step == "." || step == ".." }):
+		return "", fmt.Errorf(`%s has a "." or ".." in its path`, name)
 	}
 	return strings.TrimRight(raw, "/"), nil
 }

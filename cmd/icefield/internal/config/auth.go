@@ -25,6 +25,9 @@ func (l *loader) auth(r *row, content *hcl.BodyContent) {
 	for _, block := range blocks {
 		r.Rest.Auth = l.authBlock(block, r.Rest)
 	}
+	if p, _ := rest.ProfileNamed(r.Rest.Profile); p.Login.Kind == AuthSigV4 && short == nil && len(blocks) == 0 {
+		l.warn(content.Attributes["profile"], "No login", fmt.Sprintf(`Catalogs of the profile %q take signed requests only, and without an auth block nothing is signed. Write auth "sigv4" {}, or auth "none" {} if something on the way signs.`, p.Name))
+	}
 }
 
 func (l *loader) authBlock(block *hcl.Block, remote *Rest) Auth {

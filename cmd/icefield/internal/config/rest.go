@@ -3,6 +3,8 @@ package config
 import (
 	"net"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,8 +19,8 @@ func (l *loader) rest(r *row, content *hcl.BodyContent, server *Server) {
 	r.ReadOnly = l.boolean(a["read_only"], true)
 	remote.URL = l.endpoint(a["catalog_url"], l.needed(r.block, a["catalog_url"], "catalog_url",
 		`Say where the remote catalog is: catalog_url = "https://catalog.example.com/api/catalog", the address that its own clients use as uri, without /v1.`))
-	if path, ok := strings.CutSuffix(strings.TrimRight(remote.URL, "/"), "/v1"); ok {
-		l.warn(a["catalog_url"], "Version in the URL", "The path ends with /v1, which is added to every request anyway. It is left out here.")
+	if path, ok := strings.CutSuffix(strings.TrimSuffix(remote.URL, "/config"), "/v1"); ok {
+		l.warn(a["catalog_url"], "Version in the URL", "The path ends with /v1 or /v1/config, which is added to every request anyway. It is left out here.")
 		remote.URL = path
 	}
 	remote.Warehouse = l.text(a["warehouse"], "")
@@ -66,12 +68,22 @@ func (l *loader) endpoint(attr *hcl.Attribute, s string) string {
 		l.refuse(attr, "Invalid URL", attr.Name+` must begin with "https://" or "http://".`)
 	case u.Hostname() == "":
 		l.refuse(attr, "Invalid URL", attr.Name+` names no host. Write it as in "https://catalog.example.com/api/catalog".`)
+	case !reachable(u.Port()):
+		l.refuse(attr, "Invalid URL", attr.Name+" has a port that is none. Ports go from 1 to 65535.")
+	case slices.ContainsFunc(strings.Split(u.Path, "/"), func(step string) bool { return step == "." || step == ".." }):
+		l.refuse(attr, "Invalid URL", attr.Name+` has a "." or ".." in its path. Write the path that it leads to.`)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		l.refuse(attr, "Invalid URL", attr.Name+` can have no "?" or "#" part: paths are added at its end.`)
 	default:
 		return strings.TrimRight(s, "/")
 	}
 	return ""
+}
+
+// reachable reports a port that there is; none is that of the scheme.
+func reachable(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 // clearText reports whether what is sent to a URL can be read on the way.

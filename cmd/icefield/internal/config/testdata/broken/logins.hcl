@@ -74,3 +74,10 @@ mount "g" {
     region = "eu-central-1"
   }
 }
+
+mount "unsigned" {
+  backend     = "rest"
+  owner       = "acme"
+  profile     = "glue"
+  catalog_url = "https://glue.eu-central-1.amazonaws.com/iceberg"
+}

@@ -27,3 +27,21 @@ mount "e" {
   owner       = "acme"
   catalog_url = "http://catalog.partner.example:port"
 }
+
+mount "f" {
+  backend     = "rest"
+  owner       = "acme"
+  catalog_url = "https://catalog.partner.example:99999"
+}
+
+mount "g" {
+  backend     = "rest"
+  owner       = "acme"
+  catalog_url = "https://catalog.partner.example/api/%2E%2E/catalog"
+}
+
+mount "h" {
+  backend     = "rest"
+  owner       = "acme"
+  catalog_url = "https://catalog.partner.example/api/v1/config"
+}
