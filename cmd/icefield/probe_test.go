@@ -115,7 +115,7 @@ func TestProbeSaysWhyThereIsNothing(t *testing.T) {
 	defer page.Close()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	for address, cause := range map[string]string{secure.URL: "x509: ", page.URL: "not JSON", gone.URL: "connection refused"} {
+	for address, cause := range map[string]string{secure.URL: "x509: ", page.URL: "its configuration: not JSON", gone.URL: "connection refused"} {
 		code, stdout, stderr := cli(t, "mounts", "probe", address+"/catalog")
 		assert.Equal(t, exitFailed, code)
 		assert.Empty(t, stdout)

@@ -130,7 +130,7 @@ func ask(ctx context.Context, k *client, c Config) (*Found, *answer, error) {
 	case a.status == http.StatusOK:
 		said, err := readSettings(a.body)
 		if err != nil {
-			return nil, nil, broken(at, fmt.Errorf("/v1/config: %w", err))
+			return nil, nil, broken(at, fmt.Errorf("its configuration: %w", err))
 		}
 		s, err := said.merge(c)
 		if err != nil {

@@ -67,7 +67,7 @@ func negotiate(ctx context.Context, k *client, c Config) (*settings, error) {
 	}
 	said, err := readSettings(a.body)
 	if err != nil {
-		return nil, broken(at, fmt.Errorf("/v1/config: %w", err))
+		return nil, broken(at, fmt.Errorf("its configuration: %w", err))
 	}
 	s, err := said.merge(c)
 	if err != nil {

@@ -149,6 +149,8 @@
 // A remote's answers are held in memory whole, and reading one takes up to three
 // times its size: what a hostile remote can take is about 3 × in_flight ×
 // response, within max_memory. Lower them for a remote that is not trusted that far.
+// Answers of up to 64 KiB wait for no room, so that slow clients with large ones
+// close no mount.
 //
 // A native mount keeps its registry in a bolt file, for one process, or in a
 // PostgreSQL database, for any number of replicas:
