@@ -159,8 +159,8 @@ func TestMountsShowsEachMount(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	require.Len(t, lines, 3)
 	assert.Regexp(t, `^MOUNT +BACKEND`, lines[0])
-	assert.Regexp(t, `^prod +native +prod +acme +yes +up +closed`, lines[1])
-	assert.Regexp(t, `^/ +native +root +acme +yes +up +closed`, lines[2])
+	assert.Regexp(t, `^prod +native +- +prod +acme +yes +read-write +- +up +closed`, lines[1])
+	assert.Regexp(t, `^/ +native +- +root +acme +yes +read-write +- +up +closed`, lines[2])
 
 	code, stdout, _ = cli(t, "mounts", "--url", s.url(), "--output", "json")
 	require.Equal(t, exitOK, code)
