@@ -14,7 +14,7 @@
 // they were due. Its remote takes 20 ms for each, so what is compared is what a client of a catalog some way off sees, and
 // 1.2 times of it is 4 ms.
 //
-// reload_test.go, with reload.hcl and tables_test.go: clients load, list page by page and commit, while mounts come and go,
+// reload_test.go, with reload.hcl, tables_test.go and remains_test.go: clients load, list page by page and commit, while mounts come and go,
 // lead to other remotes and get other logins and limits, and each fourth mount table has a mistake in it. No request
 // fails to a mount that stays, no walk through a listing starts anew, and nothing is left of what a mount held.
 //
