@@ -78,7 +78,7 @@ func Run(t *testing.T, config Config) {
 		ran++
 		t.Run(c.name, func(t *testing.T) { c.run(open(t, config)) })
 	}
-	if ran < 20 {
+	if ran == 0 || ran < 20 && config.Part == nil {
 		t.Errorf("only %d subtests ran", ran)
 	}
 }

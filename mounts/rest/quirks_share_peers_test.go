@@ -1,0 +1,5 @@
+//go:build peers
+
+package rest_test
+
+const everyShare = true
