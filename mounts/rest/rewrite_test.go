@@ -53,6 +53,16 @@ func (m maker) id() mounts.Identifier {
 	return mounts.Identifier{Namespace: m.namespace(), Name: m.name()}
 }
 
+// dropped is what a drop is about. A name that some servers take for a step in the
+// path is looked up before it is dropped, which is not one request any more.
+func (m maker) dropped() mounts.Identifier {
+	for {
+		if id := m.id(); id.Name != "." && id.Name != ".." {
+			return id
+		}
+	}
+}
+
 func (m maker) chain() []mounts.Identifier {
 	var out []mounts.Identifier
 	for range m.IntN(3) {
@@ -152,7 +162,7 @@ func (m maker) requests(toClient func(mounts.Namespace) mounts.Namespace) []pair
 	}
 	both(transaction)
 	both(&mounts.RenameTableRequest{Source: m.id(), Destination: m.id(), Extra: m.extra()})
-	both(&mounts.DropTableRequest{Table: m.id(), Purge: m.IntN(2) == 0})
+	both(&mounts.DropTableRequest{Table: m.dropped(), Purge: m.IntN(2) == 0})
 	both(&mounts.ReportMetricsRequest{Table: m.id(), Body: m.raw()})
 
 	both(&mounts.LoadViewRequest{View: m.id(), ReferencedBy: m.chain()})
@@ -172,7 +182,7 @@ func (m maker) requests(toClient func(mounts.Namespace) mounts.Namespace) []pair
 			r.Updates = []json.RawMessage{r.Updates[0], update(toClient(written))}
 		})
 	both(&mounts.RenameViewRequest{Source: m.id(), Destination: m.id(), Extra: m.extra()})
-	both(&mounts.DropViewRequest{View: m.id()})
+	both(&mounts.DropViewRequest{View: m.dropped()})
 	return out
 }
 
