@@ -53,9 +53,9 @@ func (m maker) id() mounts.Identifier {
 	return mounts.Identifier{Namespace: m.namespace(), Name: m.name()}
 }
 
-// dropped is what a drop is about. A name that some servers take for a step in the
-// path is looked up before it is dropped, which is not one request any more.
-func (m maker) dropped() mounts.Identifier {
+// certain is a name that no server takes for a step in the path. One that some do
+// is looked up before it is dropped, and by a load.
+func (m maker) certain() mounts.Identifier {
 	for {
 		if id := m.id(); id.Name != "." && id.Name != ".." {
 			return id
@@ -149,7 +149,7 @@ func (m maker) requests(toClient func(mounts.Namespace) mounts.Namespace) []pair
 	both(&mounts.UpdateNamespacePropertiesRequest{Namespace: m.namespace(), Removals: removals, Updates: updates, Extra: m.extra()})
 	both(&mounts.DropNamespaceRequest{Namespace: m.namespace()})
 	both(&mounts.LoadTableRequest{Table: m.id(), Snapshots: []mounts.Snapshots{"", mounts.SnapshotsAll, mounts.SnapshotsRefs}[m.IntN(3)], ReferencedBy: m.chain()})
-	both(&mounts.TableExistsRequest{Table: m.id()})
+	both(&mounts.TableExistsRequest{Table: m.certain()})
 	both(&mounts.CreateTableRequest{Namespace: m.namespace(), Name: m.name(), Location: "s3://b/" + m.name(), Schema: m.raw(), PartitionSpec: m.raw(),
 		WriteOrder: m.raw(), StageCreate: m.IntN(2) == 0, Properties: m.texts(), Extra: m.extra()})
 	both(&mounts.CreateTableRequest{Namespace: m.namespace(), Name: m.name(), Schema: m.raw()})
@@ -162,7 +162,7 @@ func (m maker) requests(toClient func(mounts.Namespace) mounts.Namespace) []pair
 	}
 	both(transaction)
 	both(&mounts.RenameTableRequest{Source: m.id(), Destination: m.id(), Extra: m.extra()})
-	both(&mounts.DropTableRequest{Table: m.dropped(), Purge: m.IntN(2) == 0})
+	both(&mounts.DropTableRequest{Table: m.certain(), Purge: m.IntN(2) == 0})
 	both(&mounts.ReportMetricsRequest{Table: m.id(), Body: m.raw()})
 
 	both(&mounts.LoadViewRequest{View: m.id(), ReferencedBy: m.chain()})
@@ -182,7 +182,7 @@ func (m maker) requests(toClient func(mounts.Namespace) mounts.Namespace) []pair
 			r.Updates = []json.RawMessage{r.Updates[0], update(toClient(written))}
 		})
 	both(&mounts.RenameViewRequest{Source: m.id(), Destination: m.id(), Extra: m.extra()})
-	both(&mounts.DropViewRequest{View: m.dropped()})
+	both(&mounts.DropViewRequest{View: m.certain()})
 	return out
 }
 
