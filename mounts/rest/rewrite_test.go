@@ -57,7 +57,8 @@ func (m maker) id() mounts.Identifier {
 // is looked up before it is dropped, and by a load.
 func (m maker) certain() mounts.Identifier {
 	for {
-		if id := m.id(); id.Name != "." && id.Name != ".." {
+		id := m.id()
+		if step := []string{".", ".."}; !slices.Contains(step, id.Name) && !slices.Contains(step, id.Namespace[0]) {
 			return id
 		}
 	}
