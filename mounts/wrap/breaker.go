@@ -38,6 +38,8 @@ type breaker struct {
 
 	logger *slog.Logger
 	gate   atomic.Pointer[gate]
+	// failure is the last one that counted, for the log.
+	failure atomic.Pointer[mounts.Error]
 
 	mu sync.Mutex // of recovered
 	// doubted is set when calls failed although a probe had succeeded: then
@@ -92,7 +94,11 @@ func (b *breaker) newGate(probation bool) *gate {
 					b.doubted.Store(true)
 				}
 			}
-			b.logger.Warn("breaker changed its state", "from", from.String(), "to", to.String())
+			attrs := []any{"from", from.String(), "to", to.String()}
+			if why := b.failure.Load(); why != nil && to == gobreaker.StateOpen {
+				attrs = append(attrs, "error", why)
+			}
+			b.logger.Warn("breaker changed its state", attrs...)
 		},
 	})
 	return g
@@ -136,6 +142,7 @@ func (b *breaker) verdict(ctx context.Context, g *gate, start time.Time, err err
 	}
 	switch e.Kind {
 	case mounts.Unavailable, mounts.BadGateway, mounts.Timeout:
+		b.failure.Store(e)
 		return errCounts
 	case mounts.NoSuchNamespace, mounts.NoSuchTable, mounts.NoSuchView, mounts.NoSuchPlan, mounts.NoSuchPlanTask, mounts.NoSuchFunction,
 		mounts.AlreadyExists, mounts.NamespaceNotEmpty, mounts.CommitConflict,

@@ -1,9 +1,11 @@
 package wrap
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,5 +200,15 @@ func TestTheRefusalIsRecognisedAsNotSent(t *testing.T) {
 	times(s, b, 3)
 	if err := ask(b, load); !notSent(err) || errors.Is(err, mounts.ErrOutcomeUnknown) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheLogSaysWhyABreakerOpened(t *testing.T) {
+	var log bytes.Buffer
+	s := failing(&mounts.Error{Kind: mounts.BadGateway, Msg: "the remote catalog failed (status 500)"})
+	b := newBreaker(BreakerOptions{Failures: 2}, time.Second, slog.New(slog.NewTextHandler(&log, nil)), func() {}, func() {})
+	times(s, mounts.Around(s, b.intercept), 3)
+	if text := log.String(); strings.Count(text, "to=open") != 1 || !strings.Contains(text, "status 500") {
+		t.Errorf("logged %q", text)
 	}
 }
