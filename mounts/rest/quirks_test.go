@@ -168,6 +168,7 @@ func suite(t *testing.T, sw remote.Switch, under mounts.Namespace, part func(str
 func TestTheSuiteIsGreenOverEveryHabit(t *testing.T) {
 	for i, sw := range remote.Habits() {
 		t.Run(sw.Name, func(t *testing.T) {
+			t.Parallel()
 			suite(t, sw, nil, share(i, 6, part(sw)), func(t testing.TB, catalog mounts.Backend) mounts.Backend { return behind(t, sw, catalog).Backend })
 		})
 	}
@@ -220,6 +221,7 @@ func core(subtest string) bool {
 func TestTheSuiteIsGreenOverEveryHabitThroughTheWholeServer(t *testing.T) {
 	for i, sw := range remote.Habits() {
 		t.Run(sw.Name, func(t *testing.T) {
+			t.Parallel()
 			suite(t, sw, mounts.Namespace{"prod"}, share(i, 8, core), func(t testing.TB, catalog mounts.Backend) mounts.Backend {
 				url := wholeServer(t, behind(t, sw, catalog).Backend, wrap.Options{Timeout: 20 * time.Second})
 				engine, err := rest.Open(context.Background(), rest.Config{URL: url, Writable: true})
