@@ -173,11 +173,28 @@ func (r *run) fenceBoth(ctx context.Context, s step) error {
 		if err := r.again(ctx, func() error { return r.to.Clear(ctx, r.id) }); err != nil {
 			return err
 		}
-		return r.set(ctx, r.from, nil, r.fence(store.FenceSource))
+		err := r.set(ctx, r.from, nil, r.fence(store.FenceSource))
+		if errors.Is(err, store.ErrFenceMoved) {
+			err = errors.Join(err, r.giveBack(ctx))
+		}
+		return err
 	case unclaimed:
 		return r.claimDestination(ctx)
 	}
 	return nil
+}
+
+// giveBack leaves the destination to another run of this very move, which closed
+// the source first: the two fences are of one move again, and any later run goes on
+// with it.
+func (r *run) giveBack(ctx context.Context) error {
+	winner, err := r.from.CurrentFence(ctx)
+	if err != nil || winner == nil || winner.Role != store.FenceSource || winner.Peer != r.To {
+		return err
+	}
+	theirs := r.fence(store.FenceDestination)
+	theirs.Migration = winner.Migration
+	return r.set(ctx, r.to, r.fence(store.FenceDestination), theirs)
 }
 
 // claimDestination fences the destination and then looks whether it is empty and

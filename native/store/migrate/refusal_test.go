@@ -172,6 +172,35 @@ func TestARunThatWasAbortedOpensNothing(t *testing.T) {
 	}
 }
 
+// A run that finds the destination begun and the source open may meet the run that
+// began it, just before that one closes the source. It loses, and leaves both
+// fences to the winner, so that the move can go on.
+func TestARunThatComesBetweenTheTwoFencesOfAnotherGivesTheDestinationBack(t *testing.T) {
+	from, to := open(t), open(t)
+	fill(t, from, 10)
+	winner := uuid.UUID{1}
+	begun := &store.Fence{Role: store.FenceDestination, Migration: winner, Peer: names.From, Since: moment}
+	if err := to.SetFence(t.Context(), nil, begun); err != nil {
+		t.Fatal(err)
+	}
+	met := false
+	_, err := Run(t.Context(), from, &fault{to, func(call string, after bool) error {
+		if call != "Clear" || !after || met {
+			return nil
+		}
+		met = true
+		return from.SetFence(t.Context(), nil, &store.Fence{Role: store.FenceSource, Migration: winner, Peer: names.To, Since: moment})
+	}}, names)
+	if !met || err == nil {
+		t.Fatalf("met the other run: %v, %v", met, err)
+	}
+	result, err := Run(t.Context(), from, to, names)
+	if err != nil || result.Migration != winner || !result.Resumed {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	complete(t, from, to, result)
+}
+
 // Two runs at once, as of two operators: both may succeed, and the copy is whole.
 func TestTwoRunsAtOnceMakeOneMove(t *testing.T) {
 	for range 5 {
