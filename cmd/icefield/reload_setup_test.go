@@ -180,6 +180,21 @@ func plainRemote(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// goroutinesSteady is how many goroutines there are once those of a server that has
+// just begun to serve have all started: the number stays the same for a while.
+func goroutinesSteady(t *testing.T) int {
+	t.Helper()
+	number, same := 0, 0
+	require.Eventually(t, func() bool {
+		if now := runtime.NumGoroutine() - 1; now != number { // but for this one
+			number, same = now, 0
+		}
+		same++
+		return same == 30
+	}, 30*time.Second, 10*time.Millisecond)
+	return number
+}
+
 // goroutinesSettle waits until there are no more goroutines than before, but for
 // the one that looks.
 func goroutinesSettle(t *testing.T, before int) {

@@ -290,7 +290,7 @@ func TestReloadsLeaveNoGoroutineAndNoConnectionBehind(t *testing.T) {
 	url, conns := counted(t, http.HandlerFunc(plainRemote))
 	root := nativeText("/", "root")
 	a := serveAlive(t, root)
-	before := runtime.NumGoroutine()
+	before := goroutinesSteady(t)
 	for i := range 30 {
 		text := root + restText("partner", url, "") + nativeText("prod", "prod")
 		switch i % 3 {
