@@ -138,8 +138,8 @@ var operations = [...]Operation{
 	{ListNamespaces, "listNamespaces", "ListNamespaces", "GET", pathNamespaces, Read, Namespaces, GroupList, true},
 	{LoadNamespace, "loadNamespace", "LoadNamespace", "GET", pathNamespace, Read, Namespaces, GroupRead, true},
 	{NamespaceExists, "namespaceExists", "LoadNamespace", "HEAD", pathNamespace, Read, Namespaces, GroupRead, false},
-	{CreateNamespace, "createNamespace", "CreateNamespace", "POST", pathNamespaces, Write, Namespaces, GroupManage, true},
-	{UpdateNamespaceProperties, "updateNamespaceProperties", "UpdateNamespaceProperties", "POST", pathNamespace + "/properties", Write, Namespaces, GroupManage, true},
+	{CreateNamespace, "createNamespace", "CreateNamespace", "POST", pathNamespaces, Write, Namespaces, GroupWrite, true},
+	{UpdateNamespaceProperties, "updateNamespaceProperties", "UpdateNamespaceProperties", "POST", pathNamespace + "/properties", Write, Namespaces, GroupWrite, true},
 	{DropNamespace, "dropNamespace", "DropNamespace", "DELETE", pathNamespace, Write, Namespaces, GroupManage, true},
 
 	{ListTables, "listTables", "ListTables", "GET", pathTables, Read, Tables, GroupList, true},

@@ -6,6 +6,12 @@ import "context"
 type Caller struct {
 	// Principal names who asks, for logs and the commit log.
 	Principal string
+	// Tenant is whom the principal belongs to: what it creates where a mount has
+	// no owner is that tenant's. Empty without authentication.
+	Tenant string
+	// Storage is the most access to storage that the answer may carry, as the
+	// policy has it. No backend gives credentials, or signs, beyond it.
+	Storage StorageAccess
 	// RequestID is the id of the client's request.
 	RequestID string
 	// Via holds the instances of this product that the call came through,
@@ -36,6 +42,29 @@ type Once struct {
 	// Fingerprint is a digest of everything that the request asks for. Another
 	// request under the same key is a mistake of the client's.
 	Fingerprint [32]byte
+}
+
+// StorageAccess is a width of access to the files of a table. Widths are ordered.
+type StorageAccess uint8
+
+// The widths. The zero value is none.
+const (
+	NoStorage StorageAccess = iota
+	ReadStorage
+	WriteStorage
+)
+
+// String is the width in lower case: "none", "read" or "write".
+func (a StorageAccess) String() string {
+	switch a {
+	case NoStorage:
+		return "none"
+	case ReadStorage:
+		return "read"
+	case WriteStorage:
+		return "write"
+	}
+	return "unknown"
 }
 
 type callerKey struct{}

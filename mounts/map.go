@@ -22,8 +22,19 @@ type Mount struct {
 	// Driver is the kind of backend, as "native".
 	Driver string
 	// Owner is the tenant that owns everything under the mount. Only the catalog
-	// underneath may have none.
+	// underneath may have none: then Owners says whom its top-level namespaces
+	// belong to.
 	Owner string
+	// Owners tells the tenants of top-level namespaces, as Owning does. It is set
+	// where Owner is empty and the backend keeps them.
+	Owners func(ctx context.Context, levels []string) (map[string]string, error)
+	// Relays is how wide the storage credentials are that come from the catalog
+	// behind the mount, whoever asks; NoStorage for a mount that makes its own, as
+	// wide as asked. A caller who may have less gets none of them.
+	Relays StorageAccess
+	// FoldsCase tells that the catalog behind it takes names that differ in case
+	// only for the same.
+	FoldsCase bool
 	// Required mounts were opened before the server started.
 	Required bool
 	// ReadOnly mounts refuse what changes the catalog.
@@ -42,6 +53,13 @@ type Mount struct {
 	Jobs func(ctx context.Context, before string, limit int) ([]Job, error)
 	// Log reads the log of its commits, as Logging does; nil if it keeps none.
 	Log func(ctx context.Context, q LogQuery) (*Log, error)
+}
+
+// Owning is a backend that keeps the tenant of each of its top-level namespaces.
+type Owning interface {
+	// Owners returns the tenant of each of the given top-level namespaces that
+	// exists; one that nobody is known to own is there with an empty tenant.
+	Owners(ctx context.Context, levels []string) (map[string]string, error)
 }
 
 // Map is the mount table: which mount answers for which top-level namespace. It

@@ -13,9 +13,39 @@ type Scope struct {
 	stale       atomic.Bool
 	remoteCalls atomic.Int32
 
-	mu    sync.Mutex
-	ended bool
-	ends  []func()
+	mu     sync.Mutex
+	remote RemoteCall
+	ended  bool
+	ends   []func()
+}
+
+// RemoteCall is the last call of a remote catalog that a request led to.
+type RemoteCall struct {
+	// Identity says as whom the remote was called, in a word that is no secret: a
+	// client id, a role, "passthrough". Empty if nothing was called.
+	Identity string
+	// Status is the HTTP status of its answer, 0 for none.
+	Status int
+}
+
+// NoteRemote keeps the last call of a remote catalog, for the audit trail.
+func (s *Scope) NoteRemote(call RemoteCall) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	s.remote = call
+	s.mu.Unlock()
+}
+
+// Remote is what was noted last.
+func (s *Scope) Remote() RemoteCall {
+	if s == nil {
+		return RemoteCall{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.remote
 }
 
 // MarkStale says that the answer may be out of date, since the catalog behind it
