@@ -53,6 +53,9 @@ type Mount struct {
 	Jobs func(ctx context.Context, before string, limit int) ([]Job, error)
 	// Log reads the log of its commits, as Logging does; nil if it keeps none.
 	Log func(ctx context.Context, q LogQuery) (*Log, error)
+	// TableAt finds a table by where it lies, as Locating does, and names it
+	// relative to the mount; nil if the backend cannot.
+	TableAt func(ctx context.Context, location string) (Identifier, error)
 }
 
 // Owning is a backend that keeps the tenant of each of its top-level namespaces.

@@ -21,7 +21,7 @@ func (m *Mounted) opened() mounts.Backend {
 // working is the backend's background work; nil if it has none, or is not open
 // yet.
 func (m *Mounted) working() mounts.Working {
-	w, _ := m.opened().(mounts.Working)
+	w, _ := mounts.As[mounts.Working](m.opened())
 	return w
 }
 

@@ -9,11 +9,11 @@ import (
 // log is Mount.Log, which goes to the backend directly, as jobs does.
 func (m *Mounted) log() func(ctx context.Context, q mounts.LogQuery) (*mounts.Log, error) {
 	lazy, is := m.backend.(*Lazy)
-	if _, logs := m.opened().(mounts.Logging); !logs && !(is && m.opt.Jobs) {
+	if _, logs := mounts.As[mounts.Logging](m.opened()); !logs && !(is && m.opt.Jobs) {
 		return nil
 	}
 	return func(ctx context.Context, q mounts.LogQuery) (*mounts.Log, error) {
-		l, logs := m.opened().(mounts.Logging)
+		l, logs := mounts.As[mounts.Logging](m.opened())
 		if !logs && is && !lazy.Opened() {
 			return nil, named(m.opt.Name, lazy.notYet())
 		}

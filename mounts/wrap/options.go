@@ -16,12 +16,14 @@ type Options struct {
 	ViewName string
 	// Driver is the kind of backend, Owner the tenant; both for mounts.Mount.
 	Driver, Owner string
-	// Profile and Credentials are for mounts.Mount.
+	// Profile, Credentials, Relays and FoldsCase are for mounts.Mount.
 	Profile, Credentials string
+	Relays               mounts.StorageAccess
+	FoldsCase            bool
 	// Required tells that the backend was open before the server started.
 	Required bool
 	// Jobs tells that a backend that is still to be opened is a registry, that is a
-	// mounts.Working and mounts.Logging. One that is open tells so itself.
+	// mounts.Working, Logging, Owning and Locating. One that is open tells so itself.
 	Jobs bool
 	// ReadOnly refuses everything that changes the catalog.
 	ReadOnly bool

@@ -77,8 +77,10 @@ type Mounted struct {
 // Mount is the mount's row of the mount table. Tree and View share the breaker,
 // the limit and the backend; closing either closes the mount.
 func (m *Mounted) Mount() mounts.Mount {
-	return mounts.Mount{Name: m.opt.Name, ViewName: m.opt.ViewName, Driver: m.opt.Driver, Owner: m.opt.Owner,
-		Required: m.opt.Required, ReadOnly: m.opt.ReadOnly, Profile: m.opt.Profile, Credentials: m.opt.Credentials, Tree: m.tree, View: m.view, Status: m.Status, Jobs: m.jobs(), Log: m.log()}
+	return mounts.Mount{Name: m.opt.Name, ViewName: m.opt.ViewName, Driver: m.opt.Driver, Owner: m.opt.Owner, Owners: m.owners(),
+		Required: m.opt.Required, ReadOnly: m.opt.ReadOnly, Profile: m.opt.Profile, Credentials: m.opt.Credentials,
+		Relays: m.opt.Relays, FoldsCase: m.opt.FoldsCase, Tree: m.tree, View: m.view, Status: m.Status,
+		Jobs: m.jobs(), Log: m.log(), TableAt: m.tableAt()}
 }
 
 // Start begins to probe the backend in the background, until Close. Further
