@@ -12,7 +12,8 @@ import (
 type Namespace struct {
 	Path mounts.Namespace
 	ID   uuid.UUID
-	// Owner is the tenant that owns it; empty where the mount has one owner.
+	// Owner is the tenant that a top-level namespace was created for, which owns
+	// it and all in it where the mount has no owner; empty for none.
 	Owner string
 	// Properties is never nil in a record that was read.
 	Properties       map[string]string

@@ -62,6 +62,9 @@ type Tx interface {
 	// (the root if empty) that sort after the given name, in bytewise order, at
 	// most limit of them. A parent that does not exist has none.
 	Children(parent mounts.Namespace, after string, limit int) ([]string, error)
+	// Owners returns the owners of those of the given top-level namespaces that
+	// exist, also the empty ones.
+	Owners(levels []string) (map[string]string, error)
 	// CreateNamespace. ErrExists; ErrNoNamespace if the parent is absent.
 	CreateNamespace(n Namespace) error
 	// PutNamespace replaces the record of an existing namespace. ErrNotFound.

@@ -90,6 +90,22 @@ func (t *tx) Children(parent mounts.Namespace, after string, limit int) ([]strin
 	return names, nil
 }
 
+// Owners implements store.Tx.
+func (t *tx) Owners(levels []string) (map[string]string, error) {
+	owners := make(map[string]string, len(levels))
+	for _, level := range levels {
+		n, err := t.Namespace(mounts.Namespace{level})
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+		case err != nil:
+			return nil, err
+		default:
+			owners[level] = n.Owner
+		}
+	}
+	return owners, nil
+}
+
 func (t *tx) hasNamespace(path mounts.Namespace) bool {
 	return len(path) > 0 && t.has(bucketNamespaces, namespaceKey(path))
 }

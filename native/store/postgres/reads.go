@@ -73,6 +73,27 @@ func (r *reads) Children(parent mounts.Namespace, after string, limit int) ([]st
 	return many(rows, err, (*columns).text)
 }
 
+// Owners implements store.Tx.
+func (r *reads) Owners(levels []string) (map[string]string, error) {
+	owners := make(map[string]string, len(levels))
+	if len(levels) == 0 {
+		return owners, nil
+	}
+	keys := make([]string, len(levels))
+	for i, level := range levels {
+		keys[i] = string(keyOf(mounts.Namespace{level}))
+	}
+	rows, err := r.ask(r.sql.owners, texts(keys))
+	pairs, err := many(rows, err, func(c *columns) [2]string { return [2]string{c.text(), c.text()} })
+	if err != nil {
+		return nil, err
+	}
+	for _, pair := range pairs {
+		owners[pair[0]] = pair[1]
+	}
+	return owners, nil
+}
+
 // Object implements store.Tx.
 func (r *reads) Object(ident mounts.Identifier) (store.Object, error) {
 	rows, err := r.ask(r.sql.object, keyOf(ident.Namespace), text(ident.Name))

@@ -81,6 +81,7 @@ func TestEveryQuestionIsASeekInAnIndex(t *testing.T) {
 		"a pointer":                {s.sql.object.view, `'\x00', '\x00'`},
 		"a locked pointer":         {s.sql.object.update, `'\x00', '\x00'`},
 		"a namespace":              {s.sql.namespace.view, `'\x00'`},
+		"owners":                   {s.sql.owners.view, `'{"\\x00","\\x01"}'`},
 		"tables":                   {s.sql.names.view, `'\x00', 1, 'table5', 100`},
 		"namespaces":               {s.sql.children.view, `'\x00', 'n5', 100`},
 		"holders":                  {s.sql.holders.view, `'s3://lake/n/5/', 's3://lake/n/50', 's3://lake/n/5/', 14, 's3://lake/n/5/', 100`},

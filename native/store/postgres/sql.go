@@ -22,7 +22,7 @@ type statements struct {
 	begin, beginView, commit, rollback           statement
 	setup, exclusive, fence, setFence, dropFence statement
 
-	namespace, children                         reading
+	namespace, children, owners                 reading
 	insertNamespace, putNamespace               statement
 	holdNamespace, seizeNamespace               statement
 	deleteNamespace, occupied                   statement
@@ -86,6 +86,7 @@ func newStatements(schema string) *statements {
 
 		namespace:       read("SELECT "+namespaceColumns+" FROM {namespaces} WHERE key = $1", " FOR SHARE", " FOR UPDATE"),
 		children:        list("{namespaces}", "SELECT name FROM {namespaces} WHERE parent = $1 AND name >= $2 AND (name > $2 OR name = '') ORDER BY name LIMIT $3::bigint"),
+		owners:          read("SELECT name, owner FROM {namespaces} WHERE key = ANY ($1::bytea[])", " FOR SHARE", " FOR SHARE"),
 		insertNamespace: st("INSERT INTO {namespaces} (key, path, parent, name, " + namespaceColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"),
 		putNamespace:    st("UPDATE {namespaces} SET id = $2, owner = $3, property_names = $4, property_values = $5, created = $6, updated = $7 WHERE key = $1"),
 		holdNamespace:   st("SELECT 1 FROM {namespaces} WHERE key = $1 FOR NO KEY UPDATE NOWAIT"),

@@ -73,6 +73,18 @@ func testNamespaces(t *testing.T, s store.Store) {
 		}
 	}
 	same(made)
+	owners := func(tx store.Tx) error {
+		got, err := tx.Owners([]string{"x", "a", "b", "a", "\x00"})
+		if none, e := tx.Owners(nil); e != nil || len(none) != 0 {
+			t.Errorf("the owners of nothing: %v, %v", none, e)
+		}
+		if err != nil || !maps.Equal(got, map[string]string{"a": "acme"}) {
+			t.Errorf("the owners are %v, %v", got, err)
+		}
+		return err
+	}
+	view(t, s, owners)
+	update(t, s, owners)
 	changed := made
 	changed.Properties, changed.Updated = map[string]string{"k": "w"}, moment.Add(1000)
 	update(t, s, func(tx store.Tx) error { return tx.PutNamespace(changed) })
