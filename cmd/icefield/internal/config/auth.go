@@ -124,14 +124,12 @@ func (l *loader) sigv4(auth *Auth, block *hcl.Block, remote *Rest) {
 	auth.SecretAccessKeyEnv = l.secretEnv(a["secret_access_key_env"])
 	auth.SessionTokenEnv = l.secretEnv(a["session_token_env"])
 	auth.STSEndpoint = l.endpoint(a["sts_endpoint"], l.text(a["sts_endpoint"], ""))
+	l.keysTogether(a)
 	together := func(key, other, why string) {
 		if a[key] != nil && a[other] == nil {
 			l.problem(a[key].NameRange, "Missing "+other, why)
 		}
 	}
-	together("access_key_id_env", "secret_access_key_env", "An access key has two parts. Name the other one too: secret_access_key_env = \"…\".")
-	together("secret_access_key_env", "access_key_id_env", "An access key has two parts. Name the other one too: access_key_id_env = \"…\".")
-	together("session_token_env", "access_key_id_env", "A session token belongs to an access key. Name that too: access_key_id_env = \"…\".")
 	together("external_id_env", "role_arn", "An external id is for assuming a role. Name the role: role_arn = \"…\", or leave the id out.")
 	together("sts_endpoint", "role_arn", "The endpoint is asked for a role. Name the role: role_arn = \"…\", or leave the endpoint out.")
 }

@@ -29,5 +29,14 @@ func (s Server) NeedsRestart(next Server) []string {
 	if s.MaxMemory != next.MaxMemory {
 		names = append(names, "server.max_memory")
 	}
+	if (s.TLS == nil) != (next.TLS == nil) {
+		names = append(names, "server.tls")
+	}
 	return names
+}
+
+// SameAccess reports whether two configurations say the same of who may do what.
+func (c *Config) SameAccess(other *Config) bool {
+	return reflect.DeepEqual(c.Auth, other.Auth) && reflect.DeepEqual(c.Policy, other.Policy) &&
+		reflect.DeepEqual(c.Tenants, other.Tenants) && c.Audit == other.Audit
 }

@@ -19,6 +19,7 @@ func TestEverySettingOfTheServerIsTakenOverOrNeedsARestart(t *testing.T) {
   max_body        = "1MiB"
   max_memory      = "2GiB"
   shutdown_grace  = "1s"
+  trusted_proxies = ["10.0.0.0/8"]
 }
 `
 	mount := remoteMount("a", "https://a.example")

@@ -1,12 +1,23 @@
 package config
 
-import "time"
+import (
+	"net"
+	"net/netip"
+	"time"
+)
 
 // Config is a whole configuration, evaluated, complete with defaults and valid.
 type Config struct {
 	Server Server
 	// Mounts stand in the order of the files.
 	Mounts []Mount
+	// Auth is nil without such a block: then everybody is the operator. What is
+	// said here, in Policy, Tenants and Audit is no part of what the server is to
+	// others, nor of the keys of page tokens.
+	Auth    *Authentication `json:"-"`
+	Policy  Policies        `json:"-"`
+	Tenants []Tenant        `json:"-"`
+	Audit   Audit           `json:"-"`
 	// Files are the files it was read from.
 	Files []string `json:"-"`
 }
@@ -25,6 +36,13 @@ type Server struct {
 	// time, by all mounts together, in bytes.
 	MaxMemory     int64
 	ShutdownGrace time.Duration
+	// TLS is nil for a server that speaks none.
+	TLS *TLS `json:",omitempty"`
+	// RateLimit is for one client, TenantRateLimit for one tenant; nil for none.
+	RateLimit, TenantRateLimit *Rate `json:"-"`
+	// TrustedProxies are believed when they say whom they forward for.
+	TrustedProxies []netip.Prefix `json:"-"`
+	LoginLockout   Lockout        `json:"-"`
 }
 
 // Address is where to listen, in the words of net.Listen.
@@ -41,6 +59,14 @@ func (a Address) String() string {
 		return "unix:" + a.Address
 	}
 	return a.Address
+}
+
+func (a Address) host() string {
+	host, _, err := net.SplitHostPort(a.Address)
+	if err != nil {
+		return a.Address
+	}
+	return host
 }
 
 // The kinds of backend.
@@ -89,6 +115,10 @@ type Native struct {
 	MetadataCache int64
 	// KeyLifetime is how long a client's Idempotency-Key is honoured; 0 is never.
 	KeyLifetime time.Duration
+	// Vending makes storage credentials; nil for a mount that hands out none.
+	Vending *Vending `json:"-"`
+	// Signing signs storage requests with the mount's own credentials.
+	Signing bool `json:"-"`
 }
 
 // Rest holds the settings of a mount of a remote REST catalog.
@@ -116,10 +146,19 @@ type Rest struct {
 	Withhold bool `json:",omitempty"`
 	// AllowedLocations are URIs without a slash at their ends; none allows all.
 	AllowedLocations []string `json:",omitempty"`
+	// RelayedAccess is the access to storage that the remote's credentials give,
+	// AccessRead or AccessWrite; empty where the remote decides for each caller.
+	RelayedAccess string `json:"-"`
 	// SettingsRefresh is how old what the remote says of itself may get.
 	SettingsRefresh time.Duration
 	Cache           Cache
 }
+
+// The access to storage that relayed credentials give.
+const (
+	AccessRead  = "read"
+	AccessWrite = "write"
+)
 
 // Quirks are habits of the remote that the spec does not have; nil leaves them to
 // the profile.

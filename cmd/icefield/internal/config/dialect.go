@@ -185,13 +185,9 @@ func (l *loader) trust(r *row, content *hcl.BodyContent) {
 // certificates checks a file of certificates and returns what tells its content
 // from another.
 func (l *loader) certificates(attr *hcl.Attribute, remote *Rest) string {
-	text, err := l.include(remote.CAFile)
-	switch {
-	case err != nil:
-		l.refuse(attr, "Unreadable certificates", fmt.Sprintf("%s: %s. ca_file names a file of PEM certificates; a relative path starts at the folder of the configuration file.", remote.CAFile, readProblem(err)))
-	case !x509.NewCertPool().AppendCertsFromPEM(text):
-		l.refuse(attr, "No certificates", fmt.Sprintf("%s holds no PEM certificate (-----BEGIN CERTIFICATE-----).", remote.CAFile))
-	case !strings.HasPrefix(remote.URL, "https:") && !strings.HasPrefix(remote.Auth.TokenURL, "https:") && remote.URL != "":
+	before := len(l.diags)
+	text := l.authorities(attr, remote.CAFile)
+	if len(l.diags) == before && !strings.HasPrefix(remote.URL, "https:") && !strings.HasPrefix(remote.Auth.TokenURL, "https:") && remote.URL != "" {
 		l.refuse(attr, "Nothing to certify", "The remote is called over http, where there are no certificates. Leave ca_file out, or write https in catalog_url.")
 	}
 	sum := sha256.Sum256(text)

@@ -26,12 +26,87 @@
 //
 //	server {
 //	  name            = "icefield"        # the whole tree, as a warehouse
-//	  listen          = "127.0.0.1:8181"  # a loopback address, or "unix:/run/icefield.sock"
+//	  listen          = "127.0.0.1:8181"  # or "unix:/run/icefield.sock"; an address that others reach needs an auth block
 //	  secret_env      = "ICEFIELD_SECRET" # optional; seals page tokens, at least 16 bytes
 //	  request_timeout = "30s"             # of a client's request, all attempts together
 //	  max_body        = "64MiB"           # of a client's request
 //	  max_memory      = "1GiB"            # for the bodies of remotes' answers under way, of all mounts
 //	  shutdown_grace  = "20s"             # for requests that are under way at the end
+//
+//	  # tls {                             # optional; TLS 1.2 and 1.3. The files are read again when they change
+//	  #   cert_file      = "tls.crt"      # with the certificates between it and its authority
+//	  #   key_file       = "tls.key"
+//	  #   client_ca_file = "clients.crt"  # optional; whose certificates clients can show, see auth
+//	  # }
+//	  rate_limit {                        # optional; for one client: an IPv4 address, or the /64 of an IPv6 one
+//	    requests_per_second = 200
+//	    burst               = 400         # at once; twice requests_per_second
+//	  }
+//	  tenant_rate_limit {                 # optional; for all callers of one tenant together
+//	    requests_per_second = 1000
+//	    burst               = 2000
+//	  }
+//	  # Who is believed when it says whom it forwards for (Forwarded, X-Forwarded-For);
+//	  # optional. Ranges or addresses.
+//	  trusted_proxies = ["10.0.0.0/8", "2001:db8::1"]
+//	  login_lockout {                     # a client that fails to log in is not heard for a while
+//	    failures = 10                     # so often; 0 is never
+//	    window   = "1m"                   # within so long
+//	  }
+//	}
+//
+//	auth {                                # optional; without it everybody is the operator, on this machine only
+//	  oidc "corp" {                       # any number of them; users are called corp/…
+//	    issuer       = "https://idp.example.com/realms/corp" # as its tokens have it; http on this machine only
+//	    audience     = ["icefield"]       # a token is for one of these
+//	    tenant_claim = "tenant"           # the claim that names the tenant; or tenant = "acme" for everybody there
+//	    roles_claim  = "roles"            # claims are dotted paths, as "realm_access.roles"
+//	    name_claim   = "sub"              # must never be another user's later on
+//	    operator_roles = ["platform"]     # optional; whoever has one of these roles is an operator
+//	    leeway       = "30s"              # between the clocks of issuer and server
+//	    # Signatures that are accepted: of kinds where who checks one cannot make it.
+//	    algorithms   = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+//	    jwks_url     = "https://idp.example.com/realms/corp/keys" # optional; where its discovery says
+//	    # ca_file    = "idp.pem"          # optional; certificates instead of the system's
+//	    token_relay  = true               # /v1/oauth/tokens gives this issuer's tokens; true if it is the only one
+//	  }
+//	  api_key "ci" {                      # any number of them; the caller is called key/ci
+//	    tenant  = "acme"
+//	    roles   = ["writer"]              # optional
+//	    key_env = "ICEFIELD_CI_KEY"       # or key_file, or hash = "sha256:<64 hexadecimal digits>"; at least 16 characters
+//	  }
+//	  api_key "admin" {
+//	    operator = true                   # everything, of every tenant; tenant is optional then
+//	    hash     = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+//	  }
+//	  # certificate "etl" {               # needs server.tls.client_ca_file; the caller is called certificate/etl
+//	  #   tenant   = "acme"
+//	  #   roles    = ["writer"]           # optional
+//	  #   operator = false
+//	  #   dns_name = "etl.acme.example"   # or subject = "CN=etl,O=Acme", uri = "spiffe://…", email = "etl@acme.example"
+//	  # }
+//	  anonymous {                         # optional; who calls without any credentials, on this machine only
+//	    tenant = "acme"
+//	    roles  = ["reader"]               # optional
+//	  }
+//	}
+//
+//	policy {                              # optional; Cedar policies, read again when they change
+//	  files   = ["policies/*.cedar"]      # optional; patterns
+//	  builtin = false                     # the policies of admin, writer and reader too; true without files
+//	}
+//
+//	tenant "acme" {                       # optional; policies for what this tenant owns, beside those
+//	  policies = ["policies/acme/*.cedar"]
+//	}
+//
+//	audit {                               # optional; who did what, as lines of JSON
+//	  sink        = "file"                # "stdout" or "none"
+//	  path        = "/var/log/icefield/audit.jsonl"
+//	  fail_closed = true                  # what cannot be recorded is not done
+//	  max_size    = "100MiB"              # then the next file begins,
+//	  keep        = 10                    # and so many of those before are kept
+//	  queue       = 10000                 # events that may wait to be written
 //	}
 //
 //	mount "/" {                     # the catalog underneath; any other name for a mount in the tree
@@ -49,6 +124,11 @@
 //	  idempotency_lifetime = "30m"
 //	  storage = {                   # optional; how to reach the warehouse, see below
 //	    "s3.region" = "eu-central-1"
+//	  }
+//	  signing = false               # true: S3 requests are signed for clients that ask for it, with the keys of storage
+//	  vending "aws" {               # optional; storage credentials for one table, see below
+//	    role_arn = "arn:aws:iam::123456789012:role/lake"
+//	    duration = "1h"
 //	  }
 //	  timeout {
 //	    request = "20s" # of one attempt; at most four fifths of the server's
@@ -80,6 +160,7 @@
 //	  # ca_file         = "partner.pem"           # optional; certificates instead of the system's
 //	  credentials       = "forward"               # "withhold": no storage credential of the remote leaves
 //	  allowed_locations = ["s3://partner-lake/"]  # optional; where tables lie and credentials are good for
+//	  relayed_access    = "read"                  # what those credentials let a client do: who may do less gets none; "write" for a mount that is not read_only
 //
 //	  auth "oauth2" {       # optional; see below for the other kinds; token_env alone is short for "bearer"
 //	    token_url         = "https://idp.partner.example/token" # optional; the remote's own /v1/oauth/tokens
@@ -143,6 +224,32 @@
 // what is cached and coalesced is then kept for one caller, told by the token.
 // What a mount asks in the background it asks without a login.
 //
+// Where the callers' own tokens are used, the remote decides for each of them what
+// its credentials give, and there is no relayed_access.
+//
+// These are the kinds of vending that a native mount can have. What is not said
+// comes from the mount's storage properties, or from where each cloud's own tools
+// look for it:
+//
+//	vending "aws" {                 # S3, and what speaks its protocol
+//	  role_arn        = "arn:aws:iam::123456789012:role/lake" # to assume, cut down to one table
+//	  duration        = "1h"        # 15m to 12h
+//	  region          = "eu-central-1"
+//	  sts_endpoint    = "https://sts.example.com" # of another store's token service
+//	  external_id_env = "EXTERNAL_ID"
+//	  access_key_id_env     = "KEY_ID"
+//	  secret_access_key_env = "KEY"
+//	  session_token_env     = "SESSION_TOKEN"
+//	}
+//	vending "gcs" {}
+//	vending "azure" {
+//	  duration = "1h"
+//	}
+//
+// A tenant, in owner, tenant and the label of a tenant block, is any text of at
+// most 256 bytes without control characters. A login and a mount are called
+// [A-Za-z0-9_][A-Za-z0-9_-]*.
+//
 // The profiles are those of rest.Profiles: each presets what is known of a
 // vendor's catalogs, and every key here goes before it.
 //
@@ -169,16 +276,17 @@
 //
 // Every mistake of every file is reported together, each with its place and with
 // what to do about it. Reading opens no catalog and sends nothing: it reads the
-// configuration, the files that file("…") names, and whether the secrets that it
-// names are there. Relative paths (file("…"), *_file, bolt://, file warehouses,
-// unix sockets) start at the folder of the file they stand in.
+// configuration, the files that file("…") names, certificates, and whether the
+// secrets that it names are there and policy files can be looked for. Relative paths
+// (file("…"), *_file, policy files, audit.path, bolt://, file warehouses, unix
+// sockets) start at the folder of the file they stand in.
 //
 // A server reads its configuration again when it changes. Equal says of two mounts
 // whether anything has; NeedsRestart, which settings of the server have that it
 // cannot take over while it runs.
 //
 // Secret values never become part of a Config, except the server's own secret and
-// what storage and catalog_url get from elsewhere, and never of a report, not even where somebody wrote one into the file.
+// what storage and catalog_url get from elsewhere (of API keys it has the hashes), and never of a report, not even where somebody wrote one into the file.
 //
 // It wires nothing: what a Config means is the command's business. Layer: part
 // of cmd/icefield; of this module it imports what says which

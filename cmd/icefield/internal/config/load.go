@@ -76,13 +76,22 @@ func (l *loader) load(files []*hcl.File, names []string) (*Config, *Report) {
 	return nil, l.report()
 }
 
+var rootShape = shape{blocks: []hcl.BlockHeaderSchema{
+	{Type: "server"}, {Type: "auth"}, {Type: "policy"}, {Type: "tenant", LabelNames: []string{"name"}}, {Type: "audit"},
+	{Type: "mount", LabelNames: []string{"name"}},
+}}
+
 // root reads the files as one.
 func (l *loader) root(files []*hcl.File) *Config {
-	content := l.content(hcl.MergeFiles(files), shape{blocks: []hcl.BlockHeaderSchema{
-		{Type: "server"}, {Type: "mount", LabelNames: []string{"name"}},
-	}})
-	l.once(content, "server")
+	content := l.content(hcl.MergeFiles(files), rootShape)
+	for _, kind := range []string{"server", "auth", "policy", "audit"} {
+		l.once(content, kind)
+	}
 	cfg := &Config{Server: l.server(l.one(content, "server"))}
+	cfg.Auth = l.authentication(l.one(content, "auth"))
+	cfg.Policy = l.policies(l.one(content, "policy"))
+	cfg.Tenants = l.tenants(content.Blocks.OfType("tenant"))
+	cfg.Audit = l.audit(l.one(content, "audit"))
 	var rows []row
 	for _, block := range content.Blocks.OfType("mount") {
 		rows = append(rows, l.mount(block, &cfg.Server))
@@ -95,6 +104,7 @@ func (l *loader) root(files []*hcl.File) *Config {
 	for _, r := range rows {
 		cfg.Mounts = append(cfg.Mounts, r.Mount)
 	}
+	l.together(cfg, content, rows)
 	return cfg
 }
 

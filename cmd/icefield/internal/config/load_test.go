@@ -2,7 +2,9 @@ package config
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"flag"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // environment is what the configurations of testdata are read in.
 var environment = Options{LookupEnv: func(name string) (string, bool) {
 	value, ok := map[string]string{
-		"LONG": "a secret that is long enough hunter2", "SHORT": "hunter2", "EMPTY": "", "TOKEN": "hunter2",
+		"LONG": "a secret that is long enough hunter2", "KEY": "longenoughhunter2", "SHORT": "hunter2", "EMPTY": "", "TOKEN": "hunter2",
 		"SECRET_URL": "https://admin:hunter2@c.partner.example", "HOST": "db",
 		"DATABASE": "postgres://icefield:hunter2@db/prod", "BROKEN_DATABASE": "postgres://icefield:hunter2@db:port/prod",
 	}[name]
@@ -79,8 +81,9 @@ func TestJSONSyntaxMeansTheSameAsNativeSyntax(t *testing.T) {
 	json, _ := Load("testdata/good/full.hcl.json", environment)
 	require.NotNil(t, native)
 	require.NotNil(t, json)
-	assert.Equal(t, native.Server, json.Server)
 	assert.ElementsMatch(t, native.Mounts, json.Mounts)
+	native.Mounts, json.Mounts, native.Files, json.Files = nil, nil, nil, nil
+	assert.Equal(t, native, json)
 }
 
 func TestAByteOrderMarkAndDOSLinesAreNoMistake(t *testing.T) {
@@ -113,6 +116,9 @@ func TestEverySettingArrives(t *testing.T) {
 	assert.Equal(t, Server{
 		Name: "lake", Listen: Address{"tcp", "127.0.0.1:8282"}, SecretEnv: "LONG", Secret: []byte("a secret that is long enough hunter2"),
 		RequestTimeout: time.Minute, MaxBody: 128 << 20, MaxMemory: 2 << 30, ShutdownGrace: 5 * time.Second,
+		RateLimit: &Rate{PerSecond: 0.5, Burst: 1}, TenantRateLimit: &Rate{PerSecond: 1000, Burst: 1500},
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32")},
+		LoginLockout:   Lockout{Failures: 3, Window: 10 * time.Second},
 	}, cfg.Server)
 	owner, err := filepath.Abs("testdata/good/owner.txt")
 	require.NoError(t, err)
@@ -123,16 +129,18 @@ func TestEverySettingArrives(t *testing.T) {
 		{Name: "/", ViewName: "base", Kind: "native", Request: 20 * time.Second, Breaker: usual, InFlight: 256,
 			Native: &Native{Registry: Registry{Bolt: "/srv/root.db"}, Warehouse: "file:///srv/root", MetadataCache: 256 << 20, KeyLifetime: 30 * time.Minute}},
 		{Name: "prod", ViewName: "prod", Kind: "native", Owner: "acme", Required: true, ReadOnly: true, Request: 20 * time.Second, Breaker: usual, InFlight: 8,
-			Native: &Native{Registry: Registry{Bolt: "/srv/prod.db"}, Warehouse: "s3://prod-bucket/warehouse", KeyLifetime: time.Hour,
+			Native: &Native{Registry: Registry{Bolt: "/srv/prod.db"}, Warehouse: "s3://prod-bucket/warehouse", KeyLifetime: time.Hour, Signing: true,
+				Vending: &Vending{Kind: "aws", Duration: 30 * time.Minute, RoleARN: "arn:minio:iam:::role/lake", STSEndpoint: "https://sts.example.com", Region: "eu-central-1",
+					ExternalIDEnv: "LONG", AccessKeyIDEnv: "LONG", SecretAccessKeyEnv: "LONG", SessionTokenEnv: "LONG"},
 				Storage: map[string]string{"s3.region": "eu-central-1", "s3.secret-access-key": "a secret that is long enough hunter2"}}},
 		{Name: "partner", ViewName: "partner", Kind: "rest", Owner: "acme", ReadOnly: true, Request: 10 * time.Second,
 			Breaker: Breaker{Failures: 3, OpenFor: 90 * time.Second}, InFlight: 64,
-			Rest: &Rest{URL: "https://catalog.partner.example/api/catalog", Warehouse: "sales", Connect: 2 * time.Second, MaxResponse: 1 << 30, SettingsRefresh: 5 * time.Minute, Cache: kept,
+			Rest: &Rest{URL: "https://catalog.partner.example/api/catalog", Warehouse: "sales", Connect: 2 * time.Second, MaxResponse: 1 << 30, SettingsRefresh: 5 * time.Minute, RelayedAccess: "read", Cache: kept,
 				Auth: Auth{Kind: "oauth2", TokenURL: "https://idp.partner.example/token", ClientID: "icefield", ClientSecretEnv: "LONG", Scope: "PRINCIPAL_ROLE:ALL"}}},
 		{Name: "file-token", ViewName: "file-token", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
-			Rest: &Rest{URL: "http://127.0.0.1:8181", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept, Auth: Auth{Kind: "bearer", TokenFile: owner}}},
+			Rest: &Rest{URL: "http://127.0.0.1:8181", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, RelayedAccess: "read", Cache: kept, Auth: Auth{Kind: "bearer", TokenFile: owner}}},
 		{Name: "short", ViewName: "short", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
-			Rest: &Rest{URL: "http://catalog.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept, Auth: Auth{Kind: "bearer", TokenEnv: "LONG"}}},
+			Rest: &Rest{URL: "http://catalog.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, RelayedAccess: "read", Cache: kept, Auth: Auth{Kind: "bearer", TokenEnv: "LONG"}}},
 		{Name: "writable", ViewName: "writable", Kind: "rest", Owner: "acme", Required: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
 			Rest: &Rest{URL: "https://writable.partner.example", Profile: "polaris", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: time.Minute,
 				Headers: map[string]string{"Polaris-Realm": "sales"}, CAFile: filepath.Join(filepath.Dir(owner), "ca.pem"), CASum: cfg.Mounts[5].Rest.CASum, Separator: "%2E", Levels: 2,
@@ -142,18 +150,36 @@ func TestEverySettingArrives(t *testing.T) {
 				Auth: Auth{Kind: "exchange", TokenURL: "https://idp.partner.example/token", ClientID: "icefield", ClientSecretFile: owner,
 					Scope: "all", Audience: "catalog", Resource: "https://catalog.partner.example"}}},
 		{Name: "signed", ViewName: "signed", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
-			Rest: &Rest{URL: "https://glue.eu-central-1.amazonaws.com/iceberg", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept,
+			Rest: &Rest{URL: "https://glue.eu-central-1.amazonaws.com/iceberg", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, RelayedAccess: "read", Cache: kept,
 				Auth: Auth{Kind: "sigv4", Service: "glue", Region: "eu-central-1", RoleARN: "arn:aws:iam::123456789012:role/lake", STSEndpoint: "https://sts.example.com",
 					ExternalIDEnv: "LONG", AccessKeyIDEnv: "LONG", SecretAccessKeyEnv: "LONG", SessionTokenEnv: "LONG"}}},
 		{Name: "named", ViewName: "named", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
-			Rest: &Rest{URL: "https://named.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept,
+			Rest: &Rest{URL: "https://named.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, RelayedAccess: "read", Cache: kept,
 				Auth: Auth{Kind: "oauth2", ClientID: "icefield", ClientSecretFile: owner, Audience: "catalog", Resource: "https://catalog.partner.example", Basic: true, Refresh: true}}},
 		{Name: "through", ViewName: "through", Kind: "rest", Owner: "acme", Required: true, ReadOnly: true, Request: 10 * time.Second, Breaker: usual, InFlight: 64,
 			Rest: &Rest{URL: "https://through.partner.example", Connect: 2 * time.Second, MaxResponse: 256 << 20, SettingsRefresh: 5 * time.Minute, Cache: kept,
 				Auth: Auth{Kind: "passthrough"}}},
 	}, cfg.Mounts)
+	dir := filepath.Dir(owner)
+	assert.Equal(t, &Authentication{
+		OIDC: []OIDC{
+			{Name: "corp", Issuer: "https://idp.example.com/", JWKSURL: "https://idp.example.com/keys", Audience: []string{"icefield", "lake"}, TenantClaim: "tenant",
+				RolesClaim: "realm_access.roles", NameClaim: "sub", OperatorRoles: []string{"platform"}, Leeway: time.Minute, Algorithms: []string{"ES256"},
+				CAFile: filepath.Join(dir, "ca.pem"), CASum: cfg.Mounts[5].Rest.CASum, Relay: true},
+			{Name: "here", Issuer: "http://127.0.0.1:1", Audience: []string{"icefield"}, Tenant: "acme", RolesClaim: "roles", NameClaim: "name", Leeway: 30 * time.Second, Algorithms: Algorithms()},
+		},
+		Keys: []APIKey{
+			{Name: "ci", Tenant: "acme", Roles: []string{"reader", "writer"}, Hash: sha256.Sum256([]byte("longenoughhunter2"))},
+			{Name: "file", Tenant: "acme", Hash: sha256.Sum256([]byte("a-key-that-is-long-enough"))},
+			{Name: "admin", Operator: true, Hash: sha256.Sum256([]byte("test"))},
+		},
+		Anonymous: &Anonymous{Tenant: "acme", Roles: []string{"reader"}},
+	}, cfg.Auth)
+	assert.Equal(t, Policies{Files: []string{dir + "/policies/*.cedar", "/etc/x.cedar"}, Builtin: true}, cfg.Policy)
+	assert.Equal(t, []Tenant{{Name: "acme", Policies: []string{dir + "/policies/acme/*.cedar"}}}, cfg.Tenants)
+	assert.Equal(t, Audit{Sink: "file", Path: dir + "/audit.jsonl", MaxSize: 1 << 20, Keep: 3, Queue: 7}, cfg.Audit)
 	assert.Len(t, cfg.Mounts[5].Rest.CASum, 64)
-	assert.Equal(t, []string{filepath.Join(filepath.Dir(owner), "ca.pem"), owner}, report.Included())
+	assert.Equal(t, []string{filepath.Join(dir, "api.key"), filepath.Join(dir, "ca.pem"), owner}, report.Included())
 	var warnings []string
 	for _, f := range report.Findings {
 		warnings = append(warnings, f.Summary)

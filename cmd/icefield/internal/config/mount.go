@@ -38,9 +38,10 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{KindNative, []string{"catalog_url", "warehouse_location", "storage", "metadata_cache", "idempotency_lifetime"}, nil, (*loader).native},
+		{KindNative, []string{"catalog_url", "warehouse_location", "storage", "metadata_cache", "idempotency_lifetime", "signing"},
+			[]hcl.BlockHeaderSchema{{Type: "vending", LabelNames: []string{"kind"}}}, (*loader).native},
 		{KindRest, []string{"catalog_url", "warehouse", "token_env", "profile", "headers", "ca_file", "namespace_separator", "namespace_levels",
-			"credentials", "allowed_locations", "settings_refresh"},
+			"credentials", "allowed_locations", "settings_refresh", "relayed_access"},
 			[]hcl.BlockHeaderSchema{{Type: "auth", LabelNames: []string{"kind"}}, {Type: "quirks"}, {Type: "cache"}}, (*loader).rest},
 	}
 }
@@ -167,7 +168,7 @@ func (l *loader) viewName(r *row, attr *hcl.Attribute) {
 	}
 }
 
-// owner reads a tenant's name.
+// owner reads the name of the tenant that owns a mount.
 func (l *loader) owner(r *row, attr *hcl.Attribute) string {
 	var owner string
 	if r.Name == mounts.UnderName {
@@ -175,10 +176,7 @@ func (l *loader) owner(r *row, attr *hcl.Attribute) string {
 	} else {
 		owner = l.needed(r.block, attr, "owner", fmt.Sprintf(`Say which tenant owns everything under the mount %q: owner = "…". Only mount "/" can be without one.`, r.Name))
 	}
-	if len(owner) > 256 {
-		l.refuse(attr, "Value too long", "A tenant's name has at most 256 bytes.")
-	}
-	return owner
+	return l.tenantName(attr, owner)
 }
 
 // timeouts reads the timeout block. request is the time of one attempt, which

@@ -37,10 +37,21 @@ func TestTheReferenceNamesEveryKey(t *testing.T) {
 			named(block.Type)
 		}
 	}
-	for _, s := range []shape{oauth2Shape, exchangeShape, sigv4Shape, quirksShape, cacheShape} {
+	for _, s := range []shape{oauth2Shape, exchangeShape, sigv4Shape, quirksShape, cacheShape, serverShape, tlsShape, rateShape, lockoutShape,
+		rootShape, loginShape, oidcShape, apiKeyShape, certificateShape, anonymousShape, policyShape, tenantShape, auditShape,
+		vendAWSShape, vendGCSShape, vendAzureShape} {
 		for _, key := range s.attrs {
 			named(key)
 		}
+		for _, block := range s.blocks {
+			named(block.Type)
+		}
+	}
+	for _, kind := range VendingKinds() {
+		assert.Contains(t, text, `vending "`+kind+`" {`)
+	}
+	for _, sink := range []string{SinkFile, SinkStdout, SinkNone} {
+		assert.Contains(t, text, `"`+sink+`"`)
 	}
 	for _, kind := range AuthKinds() {
 		assert.Contains(t, text, `"`+kind+`"`)
@@ -48,12 +59,51 @@ func TestTheReferenceNamesEveryKey(t *testing.T) {
 }
 
 func TestTheReferenceShowsTheDefaults(t *testing.T) {
-	secrets := Options{LookupEnv: func(string) (string, bool) { return "a secret that is long enough", true }}
+	secrets := Options{LookupEnv: func(string) (string, bool) { return "a-secret-that-is-long-enough", true }}
 	shown, report := Parse("/etc/icefield/doc.hcl", []byte(reference(t)), secrets)
 	require.False(t, report.HasErrors(), text(t, report))
 	plain, report := Parse("/etc/icefield/doc.hcl", []byte(`
 server {
   secret_env = "ICEFIELD_SECRET"
+  rate_limit {
+    requests_per_second = 200
+  }
+  tenant_rate_limit {
+    requests_per_second = 1000
+  }
+  trusted_proxies = ["10.0.0.0/8", "2001:db8::1"]
+}
+auth {
+  oidc "corp" {
+    issuer         = "https://idp.example.com/realms/corp"
+    jwks_url       = "https://idp.example.com/realms/corp/keys"
+    audience       = ["icefield"]
+    tenant_claim   = "tenant"
+    operator_roles = ["platform"]
+  }
+  api_key "ci" {
+    tenant  = "acme"
+    roles   = ["writer"]
+    key_env = "ICEFIELD_CI_KEY"
+  }
+  api_key "admin" {
+    operator = true
+    hash     = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+  }
+  anonymous {
+    tenant = "acme"
+    roles  = ["reader"]
+  }
+}
+policy {
+  files = ["policies/*.cedar"]
+}
+tenant "acme" {
+  policies = ["policies/acme/*.cedar"]
+}
+audit {
+  sink = "file"
+  path = "/var/log/icefield/audit.jsonl"
 }
 mount "/" {
   backend            = "native"
@@ -61,6 +111,9 @@ mount "/" {
   catalog_url        = "bolt:///var/lib/icefield/root.db"
   warehouse_location = "s3://lake/warehouse"
   storage            = { "s3.region" = "eu-central-1" }
+  vending "aws" {
+    role_arn = "arn:aws:iam::123456789012:role/lake"
+  }
 }
 mount "partner" {
   backend     = "rest"

@@ -45,9 +45,9 @@ type Report struct {
 	values map[string]seen
 }
 
-// Included are the files that values came from, or should have: those of file("…")
-// and the certificates of ca_file. Secrets of *_file are not among them, since
-// they are read when they are needed.
+// Included are the files that values came from, or should have: those of file("…"),
+// certificates, and what proves who somebody is at this server. Secrets for
+// remotes are not among them, since they are read when they are needed.
 func (r *Report) Included() []string { return slices.Sorted(maps.Keys(r.values)) }
 
 const maxFindings = 100
@@ -174,7 +174,7 @@ func excerpt(line string, from, to int) (source, caret string) {
 
 var (
 	// secretKey recognises the name of a key whose value is a secret.
-	secretKey = regexp.MustCompile(`(?i)(secret|token|password|passwd|credential|access-key|access_key|account[.-]key|api_?key|jsonkey|connection-string)`)
+	secretKey = regexp.MustCompile(`(?i)(^key$|secret|token|password|passwd|credential|access-key|access_key|account[.-]key|api_?key|jsonkey|connection-string)`)
 	// secretName recognises the name of a key that names one.
 	secretName = regexp.MustCompile(`(?i)(_env|_file|_url|-uri|_id|\.region|-expires-at)$`)
 	keyValue   = regexp.MustCompile(`(?m)("?[A-Za-z_][\w.-]*"?)\s*[=:]\s*"((?:[^"\\\n]|\\.)*)"`)

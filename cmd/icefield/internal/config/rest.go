@@ -29,6 +29,7 @@ func (l *loader) rest(r *row, content *hcl.BodyContent, server *Server) {
 	l.dialect(remote, content)
 	l.auth(r, content)
 	l.trust(r, content)
+	l.relayed(r, a["relayed_access"])
 	remote.Cache = l.cache(l.one(content, "cache"))
 	remote.Connect = l.timeouts(r, content, server, 10*time.Second, true)
 	remote.MaxResponse = l.limits(r, content, 64, true)

@@ -61,12 +61,18 @@ func (l *loader) explain(d *hcl.Diagnostic, s shape) *hcl.Diagnostic {
 // labelled says of a missing or superfluous label how the block is written.
 func labelled(d *hcl.Diagnostic) *hcl.Diagnostic {
 	out := *d
-	switch d.Summary {
-	case "Missing name for mount":
-		out.Detail = `Write the name of the mount after the word: mount "NAME" { … }.`
-	case "Missing kind for auth":
-		out.Detail = "Write the kind of auth after the word: " + orList("auth ", AuthKinds()) + "."
-	case "Extraneous label for mount", "Extraneous label for auth":
+	what, missing := strings.CutPrefix(d.Summary, "Missing ")
+	if label, block, ok := strings.Cut(what, " for "); missing && ok {
+		switch {
+		case label == "name":
+			out.Detail = fmt.Sprintf(`Write the name of the %s after the word: %s "NAME" { … }.`, block, block)
+		case block == "vending":
+			out.Detail = "Write the kind of vending after the word: " + orList("vending ", VendingKinds()) + "."
+		default:
+			out.Detail = "Write the kind of auth after the word: " + orList("auth ", AuthKinds()) + "."
+		}
+	}
+	if strings.HasPrefix(d.Summary, "Extraneous label for ") && !strings.HasPrefix(d.Detail, "No labels") {
 		out.Detail = "One name stands after the word. Leave out the others."
 	}
 	return &out

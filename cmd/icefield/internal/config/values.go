@@ -82,7 +82,7 @@ func (l *loader) text(attr *hcl.Attribute, def string) string {
 	case len(s) > 4096:
 		l.refuse(attr, "Value too long", fmt.Sprintf("%s is longer than 4096 bytes.", attr.Name))
 		return def
-	case strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7F }):
+	case hasControl(s):
 		l.refuse(attr, "Control character", fmt.Sprintf("%s holds a line break or another control character.", attr.Name))
 		return def
 	}
@@ -188,4 +188,8 @@ func durationText(d time.Duration) string {
 		}
 	}
 	return s
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7F })
 }

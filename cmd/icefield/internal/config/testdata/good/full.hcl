@@ -6,6 +6,74 @@ server {
   max_body        = "128MiB"
   max_memory      = "2GiB"
   shutdown_grace  = "5s"
+  trusted_proxies = ["10.0.0.0/8", "192.0.2.1"]
+  rate_limit {
+    requests_per_second = 0.5
+  }
+  tenant_rate_limit {
+    requests_per_second = 1000
+    burst               = 1500
+  }
+  login_lockout {
+    failures = 3
+    window   = "10s"
+  }
+}
+
+auth {
+  oidc "corp" {
+    issuer         = "https://idp.example.com/"
+    jwks_url       = "https://idp.example.com/keys"
+    audience       = ["icefield", "lake"]
+    tenant_claim   = "tenant"
+    roles_claim    = "realm_access.roles"
+    operator_roles = ["platform"]
+    leeway         = "1m"
+    algorithms     = ["ES256"]
+    ca_file        = "ca.pem"
+    token_relay    = true
+  }
+  oidc "here" {
+    issuer     = "http://127.0.0.1:1"
+    audience   = ["icefield"]
+    tenant     = "acme"
+    name_claim = "name"
+  }
+  api_key "ci" {
+    tenant  = "acme"
+    roles   = ["writer", "reader"]
+    key_env = "KEY"
+  }
+  api_key "file" {
+    tenant   = "acme"
+    key_file = "api.key"
+  }
+  api_key "admin" {
+    operator = true
+    hash     = "sha256:9F86D081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+  }
+  anonymous {
+    tenant = "acme"
+    roles  = ["reader"]
+  }
+}
+
+policy {
+  files   = ["policies/*.cedar", "/etc/x.cedar"]
+  builtin = true
+}
+
+tenant "acme" {
+  policies = ["policies/acme/*.cedar"]
+}
+
+audit {
+  sink        = "file"
+  path        = "audit.jsonl"
+  fail_closed = false
+  max_size    = "1MiB"
+  keep        = 3
+  queue       = 7
 }
 
 mount "/" {
@@ -33,6 +101,17 @@ mount "prod" {
   }
   limit {
     in_flight = 8
+  }
+  signing = true
+  vending "aws" {
+    role_arn              = "arn:minio:iam:::role/lake"
+    duration              = "30m"
+    sts_endpoint          = "https://sts.example.com"
+    region                = "eu-central-1"
+    external_id_env       = "LONG"
+    access_key_id_env     = "LONG"
+    secret_access_key_env = "LONG"
+    session_token_env     = "LONG"
   }
 }
 
@@ -66,6 +145,7 @@ mount "partner" {
 mount "file-token" {
   backend     = "rest"
   catalog_url = "http://127.0.0.1:8181/v1"
+  relayed_access = "read"
   owner       = "acme"
   auth "bearer" {
     token_file = "owner.txt"

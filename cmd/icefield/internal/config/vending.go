@@ -1,0 +1,145 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+var vendAWSShape = shape{attrs: []string{"role_arn", "external_id_env", "duration", "sts_endpoint", "region", "access_key_id_env", "secret_access_key_env", "session_token_env"}}
+
+// schemesOf are the warehouses that a kind of vending has credentials for.
+func schemesOf(kind string) []string {
+	switch kind {
+	case VendAWS:
+		return []string{"s3", "s3a", "s3n"}
+	case VendGCS:
+		return []string{"gs"}
+	}
+	return []string{"abfs", "abfss", "wasb", "wasbs"}
+}
+
+func schemeOf(location string) string {
+	scheme, _, _ := strings.Cut(location, "://")
+	return strings.ToLower(scheme)
+}
+
+// vending reads how storage credentials for single tables are made; nil means not
+// at all.
+func (l *loader) vending(content *hcl.BodyContent, n *Native) {
+	blocks := content.Blocks.OfType("vending")
+	if len(blocks) == 0 {
+		return
+	}
+	l.once(content, "vending")
+	b := blocks[0]
+	kind := b.Labels[0]
+	if !slices.Contains(VendingKinds(), kind) {
+		advice := "Known kinds: " + orList("", VendingKinds()) + "."
+		if near := nearest(kind, VendingKinds()); near != "" {
+			advice = fmt.Sprintf("Did you mean %q?", near)
+		}
+		l.problem(b.LabelRanges[0], "Unknown kind of vending", "There are no storage credentials of this kind. "+advice)
+		return
+	}
+	switch scheme := schemeOf(n.Warehouse); {
+	case scheme == "file":
+		l.problem(b.LabelRanges[0], "Nothing to vend", "The warehouse is a folder, which has no credentials. Leave vending out.")
+	case scheme != "" && !slices.Contains(schemesOf(kind), scheme):
+		l.problem(b.LabelRanges[0], "Credentials of another store", fmt.Sprintf("The warehouse begins with %s://, and credentials of this kind are for %s://.", scheme, schemesOf(kind)[0]))
+	}
+	n.Vending = &Vending{Kind: kind, Duration: time.Hour}
+	switch kind {
+	case VendAWS:
+		l.vendAWS(b, n.Vending)
+	case VendGCS:
+		l.vendGCS(b, n.Vending)
+	case VendAzure:
+		l.vendAzure(b, n.Vending)
+	}
+}
+
+// anyRoleARN is a role at a store that speaks the AWS protocol and is another's:
+// not each has accounts.
+var anyRoleARN = regexp.MustCompile(`^arn:[a-z0-9-]+:[a-z0-9-]*:[a-z0-9-]*:[A-Za-z0-9_-]*:[A-Za-z]+/[\w+=,.@/-]+$`)
+
+func (l *loader) vendAWS(b *hcl.Block, v *Vending) {
+	a := l.content(b.Body, vendAWSShape).Attributes
+	v.RoleARN = l.needed(b, a["role_arn"], "role_arn", `Say which role can reach the warehouse: role_arn = "arn:aws:iam::123456789012:role/lake".`)
+	v.STSEndpoint = l.endpoint(a["sts_endpoint"], l.text(a["sts_endpoint"], ""))
+	if v.RoleARN != "" && !roleARN.MatchString(v.RoleARN) && (a["sts_endpoint"] == nil || !anyRoleARN.MatchString(v.RoleARN)) {
+		l.refuse(a["role_arn"], "Invalid role", `Write the ARN of a role: role_arn = "arn:aws:iam::123456789012:role/lake".`)
+	}
+	if clearText(v.STSEndpoint) {
+		l.warn(a["sts_endpoint"], "Credentials in clear text", "Storage credentials come over http, so everybody on the way can read and use them. Use https if the endpoint has it.")
+	}
+	if v.Region = l.text(a["region"], ""); v.Region != "" && !awsName.MatchString(v.Region) {
+		l.refuse(a["region"], "Invalid region", "Region has lower-case letters, digits and dashes.")
+	}
+	v.Duration = l.duration(a["duration"], v.Duration, 15*time.Minute, 12*time.Hour)
+	v.ExternalIDEnv = l.secretEnv(a["external_id_env"])
+	v.AccessKeyIDEnv, v.SecretAccessKeyEnv = l.secretEnv(a["access_key_id_env"]), l.secretEnv(a["secret_access_key_env"])
+	v.SessionTokenEnv = l.secretEnv(a["session_token_env"])
+	l.keysTogether(a)
+}
+
+// keysTogether reports half an access key.
+func (l *loader) keysTogether(a hcl.Attributes) {
+	together := func(key, other, why string) {
+		if a[key] != nil && a[other] == nil {
+			l.problem(a[key].NameRange, "Missing "+other, why)
+		}
+	}
+	together("access_key_id_env", "secret_access_key_env", "An access key has two parts. Name the other one too: secret_access_key_env = \"…\".")
+	together("secret_access_key_env", "access_key_id_env", "An access key has two parts. Name the other one too: access_key_id_env = \"…\".")
+	together("session_token_env", "access_key_id_env", "A session token belongs to an access key. Name that too: access_key_id_env = \"…\".")
+}
+
+// signing reads whether storage requests are signed.
+func (l *loader) signing(attr *hcl.Attribute, n *Native) {
+	n.Signing = l.boolean(attr, false)
+	if scheme := schemeOf(n.Warehouse); n.Signing && scheme != "" && !slices.Contains(schemesOf(VendAWS), scheme) {
+		l.refuse(attr, "Nothing to sign", "Storage requests are signed for S3, and the warehouse lies elsewhere. Leave signing out.")
+	}
+}
+
+// relayed reads what access the credentials of a remote give.
+func (l *loader) relayed(r *row, attr *hcl.Attribute) {
+	remote := r.Rest
+	if remote.Auth.PerCaller() || remote.Withhold {
+		if attr != nil {
+			why := "the remote is called in each caller's name, and decides itself what credentials give"
+			if remote.Withhold {
+				why = `credentials = "withhold" lets none pass`
+			}
+			l.problem(attr.NameRange, "Nothing to set", fmt.Sprintf("relayed_access does nothing here: %s. Leave it out.", why))
+		}
+		return
+	}
+	remote.RelayedAccess = AccessWrite
+	if r.ReadOnly {
+		remote.RelayedAccess = AccessRead
+	}
+	switch access := l.text(attr, remote.RelayedAccess); access {
+	case AccessRead, AccessWrite:
+		remote.RelayedAccess = access
+	default:
+		l.refuse(attr, "Unknown access", `relayed_access is "read" or "write": what the storage credentials of the remote let a client do. Who may do less gets none of them.`)
+	}
+}
+
+var (
+	vendGCSShape   = shape{}
+	vendAzureShape = shape{attrs: []string{"duration"}}
+)
+
+func (l *loader) vendGCS(b *hcl.Block, _ *Vending) { l.content(b.Body, vendGCSShape) }
+
+func (l *loader) vendAzure(b *hcl.Block, v *Vending) {
+	a := l.content(b.Body, vendAzureShape).Attributes
+	v.Duration = l.duration(a["duration"], v.Duration, 15*time.Minute, 7*24*time.Hour)
+}
