@@ -40,7 +40,7 @@ func (s *server) adminCommits(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.mountWithLog(query.Get("mount"))
+	m, err := s.mountWithLog(r, query.Get("mount"))
 	if err != nil {
 		return err
 	}
@@ -106,21 +106,14 @@ func readLogQuery(query url.Values) (mounts.LogQuery, error) {
 	return q, checkName("the parameter "+q.Kind, q.Object.Name)
 }
 
-// mountWithLog is the mount of that name.
-func (s *server) mountWithLog(name string) (*mounts.Mount, error) {
+// mountWithLog is the mount of that name, of those that the caller may see.
+func (s *server) mountWithLog(r *http.Request, name string) (*mounts.Mount, error) {
 	if name == "" {
 		return nil, badField("the parameter mount", "is missing")
 	}
-	if s.Mounts != nil {
-		for _, m := range s.Mounts.All() {
-			switch {
-			case m.Name != name && m.ViewName != name:
-			case m.Log == nil:
-				return nil, badField("the parameter mount", fmt.Sprintf("names a mount that keeps no log of commits: %q", clip(name)))
-			default:
-				return m, nil
-			}
-		}
+	m, err := s.inspectMount(r, name)
+	if err == nil && m.Log == nil {
+		err = badField("the parameter mount", "names a mount that keeps no log of commits: "+quoted(name))
 	}
-	return nil, badField("the parameter mount", fmt.Sprintf("names no mount: %q", clip(name)))
+	return m, err
 }

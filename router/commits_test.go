@@ -96,7 +96,6 @@ func TestCommitsRefuseWhatTheyDoNotUnderstand(t *testing.T) {
 	const name = "namespace=a&table=t"
 	for query, want := range map[string]string{
 		name:                                 "the parameter mount is missing",
-		"mount=nope&" + name:                 "the parameter mount names no mount",
 		"mount=partner&" + name:              "keeps no log of commits",
 		"mount=root":                         "the query must have one of",
 		"mount=root&" + name + "&view=v":     "the query must have one of",
@@ -113,11 +112,14 @@ func TestCommitsRefuseWhatTheyDoNotUnderstand(t *testing.T) {
 			t.Errorf("%s: %s", query, g.body)
 		}
 	}
+	if message := w.do("GET", "/admin/v1/commits?mount=nope&"+name, "").wantError(t, 404, "NoSuchWarehouseException"); message != `the parameter mount names no mount: "nope"` {
+		t.Error(message)
+	}
 	g := w.do("GET", "/admin/v1/commits?mount=gone&"+name, "")
 	g.wantError(t, 404, "NoSuchTableException")
 	if !strings.Contains(g.body, "Table does not exist: a.t") || strings.Contains(g.body, "inside") {
 		t.Error(g.body)
 	}
 	w.do("POST", "/admin/v1/commits", "").wantError(t, 405, "MethodNotAllowedException")
-	over(t, failing(nil)).do("GET", "/admin/v1/commits?mount=root&"+name, "").wantError(t, 400, "BadRequestException")
+	over(t, failing(nil)).do("GET", "/admin/v1/commits?mount=root&"+name, "").wantError(t, 404, "NoSuchWarehouseException")
 }

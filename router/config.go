@@ -10,10 +10,11 @@ import (
 // begin with its prefix. Both maps are always objects and the endpoint list is
 // never empty.
 func (s *server) config(w http.ResponseWriter, r *http.Request) error {
+	ctx := identified(r)
 	catalog := &s.Tree
 	if name := r.URL.Query().Get("warehouse"); name != "" {
-		if catalog = s.byWarehouse[name]; catalog == nil {
-			return s.noWarehouse(name)
+		if catalog = s.byWarehouse[name]; !s.visible(ctx, catalog) {
+			return s.noWarehouse(ctx, name)
 		}
 	}
 	overrides := map[string]string{}
@@ -24,7 +25,7 @@ func (s *server) config(w http.ResponseWriter, r *http.Request) error {
 		b = append(b, `{"defaults":{},"overrides":`...)
 		b = appendMap(b, overrides)
 		b = append(b, `,"endpoints":`...)
-		b = appendStrings(b, endpoints(catalog))
+		b = appendStrings(b, s.endpoints(ctx, catalog))
 		// Its presence makes Java clients send keys, and repeat changes under them.
 		if life := catalog.Backend.KeyLifetime(); life >= time.Second {
 			b = append(appendPeriod(append(b, `,"idempotency-key-lifetime":"`...), life), '"')

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/icefield/icefield/capabilities"
@@ -30,8 +29,10 @@ type exchange struct {
 // handler that returns nil has answered.
 type handler func(ctx context.Context, x *exchange) error
 
-// operation makes the route of an operation: it finds the catalog, gives the
-// caller and the deadline to the context, and answers what goes wrong.
+// operation makes the route of an operation: it finds the catalog among those
+// that the caller may see, gives the caller and the deadline to the context, and
+// answers what goes wrong. The caller's token goes along only if somebody else
+// than this server may know it.
 //
 // A change is not cancelled when its client leaves: half a change is worth less
 // than a whole one that nobody waits for.
@@ -40,9 +41,10 @@ func (s *server) operation(op capabilities.Op, handle handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		call := middleware.CallFrom(r.Context())
 		call.Operation = op
+		ctx := identified(r)
 		catalog := s.byPrefix[call.Prefix]
-		if catalog == nil {
-			s.fail(w, r, s.noWarehouse(call.Prefix))
+		if !s.visible(ctx, catalog) {
+			s.fail(w, r, s.noWarehouse(ctx, call.Prefix))
 			return
 		}
 		call.Catalog = catalog.Name
@@ -53,18 +55,19 @@ func (s *server) operation(op capabilities.Op, handle handler) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		token, err := middleware.BearerToken(r.Header)
-		if err != nil {
-			s.fail(w, r, err)
-			return
+		token := ""
+		if s.Authenticator == nil || call.Principal.Forwardable {
+			if token, err = middleware.BearerToken(r.Header); err != nil {
+				s.fail(w, r, err)
+				return
+			}
 		}
-		ctx := r.Context()
 		if row.Class != capabilities.Read {
 			ctx = context.WithoutCancel(ctx)
 		}
 		ctx = mounts.WithCaller(ctx, mounts.Caller{
-			Principal: "anonymous", RequestID: call.RequestID, Via: call.Via, TraceParent: call.TraceParent,
-			Instance: s.InstanceID, Token: token, Scope: &call.Scope,
+			Principal: call.Principal.ID, Tenant: call.Principal.Tenant, RequestID: call.RequestID, Via: call.Via,
+			TraceParent: call.TraceParent, Instance: s.InstanceID, Token: token, Scope: &call.Scope,
 		})
 		ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 		defer cancel()
@@ -108,7 +111,7 @@ func (x *exchange) send(ctx context.Context, req mounts.Request) (mounts.Respons
 	}
 	if x.once != nil {
 		caller := mounts.CallerFrom(ctx)
-		caller.Once = x.once.of(x.catalog, req)
+		caller.Once = x.once.of(x.catalog, caller.Principal, req)
 		ctx = mounts.WithCaller(ctx, caller)
 	}
 	return mounts.Invoke(ctx, x.catalog.Backend, req)
@@ -184,17 +187,6 @@ func (x *exchange) document(o reply, middle []byte, write func(b []byte) (out []
 	x.buffers.write(x.w, x.r, http.StatusOK, body{head: (*buf)[:tail], middle: middle, tail: (*buf)[tail:]})
 	x.buffers.put(buf)
 	return nil
-}
-
-// noWarehouse is the absence of a catalog, with the names of those there are.
-func (s *server) noWarehouse(name string) error {
-	names := []string{s.Tree.Name}
-	for _, view := range s.Views {
-		names = append(names, view.Name)
-	}
-	names = slices.DeleteFunc(names, func(n string) bool { return n == "" })
-	return &mounts.Error{Kind: mounts.NoSuchWarehouse,
-		Msg: plainText(fmt.Sprintf("there is no warehouse %q here; there is %s", clip(name), strings.Join(names, ", ")))}
 }
 
 // segment is a path variable, decoded once.

@@ -54,7 +54,7 @@ type silentMount struct {
 }
 
 // adminJobs lists the background jobs of all mounts, or of ?mount=, the newest
-// first: ?limit= of them, and with ?before= those older than that id. "next" is
+// first, as far as the caller may see them: ?limit= of them, and with ?before= those older than that id. "next" is
 // the id to go on from.
 func (s *server) adminJobs(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
@@ -66,7 +66,7 @@ func (s *server) adminJobs(w http.ResponseWriter, r *http.Request) error {
 		}
 		limit = n
 	}
-	asked, err := s.mountsWithJobs(query.Get("mount"))
+	asked, err := s.mountsWithJobs(r, query.Get("mount"))
 	if err != nil {
 		return err
 	}
@@ -101,25 +101,24 @@ func (s *server) adminJobs(w http.ResponseWriter, r *http.Request) error {
 	return s.report(w, r, out)
 }
 
-// mountsWithJobs are the mounts that have jobs, or the named one.
-func (s *server) mountsWithJobs(name string) ([]*mounts.Mount, error) {
-	var all []*mounts.Mount
-	known := false
-	if s.Mounts != nil {
-		for _, m := range s.Mounts.All() {
-			if name != "" && m.Name != name && m.ViewName != name {
-				continue
-			}
-			known = true
-			if m.Jobs != nil {
-				all = append(all, m)
-			}
+// mountsWithJobs are the mounts that have jobs, or the named one, of those that
+// the caller may see.
+func (s *server) mountsWithJobs(r *http.Request, name string) ([]*mounts.Mount, error) {
+	var seen []*mounts.Mount
+	if name != "" {
+		m, err := s.inspectMount(r, name)
+		if err != nil {
+			return nil, err
 		}
+		seen = []*mounts.Mount{m}
+	} else {
+		in, err := s.inspect(r)
+		if err != nil {
+			return nil, err
+		}
+		seen = in.mounts
 	}
-	if name != "" && !known {
-		return nil, badField("the parameter mount", fmt.Sprintf("names no mount: %q", clip(name)))
-	}
-	return all, nil
+	return slices.DeleteFunc(seen, func(m *mounts.Mount) bool { return m.Jobs == nil }), nil
 }
 
 // jobsOf is what one mount answered.

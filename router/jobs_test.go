@@ -118,13 +118,16 @@ func TestJobsRefuseWhatTheyDoNotUnderstand(t *testing.T) {
 	w := serve(t, withJobs(t))
 	for query, want := range map[string]string{
 		"limit=0": "the parameter limit must be", "limit=1001": "the parameter limit must be", "limit=x": "the parameter limit must be",
-		"before=bad": "the parameter before must be", "mount=nope": "the parameter mount names no mount",
+		"before=bad": "the parameter before must be",
 	} {
 		g := w.do("GET", "/admin/v1/jobs?"+query, "")
 		g.wantError(t, 400, "BadRequestException")
 		if !strings.Contains(g.body, want) {
 			t.Errorf("%s: %s", query, g.body)
 		}
+	}
+	if message := w.do("GET", "/admin/v1/jobs?mount=nope", "").wantError(t, 404, "NoSuchWarehouseException"); message != `the parameter mount names no mount: "nope"` {
+		t.Error(message)
 	}
 	w.do("POST", "/admin/v1/jobs", "").wantError(t, 405, "MethodNotAllowedException")
 	if g := over(t, failing(nil)).do("GET", "/admin/v1/jobs", ""); g.status != 200 || g.body != `{"jobs":[],"unavailable":[]}` {

@@ -66,6 +66,9 @@ func badField(field, flaw string) error {
 	return &mounts.Error{Kind: mounts.BadRequest, Msg: plainText(field + " " + flaw)}
 }
 
+// quoted repeats a part of a request in a message.
+func quoted(text string) string { return fmt.Sprintf("%q", clip(text)) }
+
 // plainText keeps a message from being read as a template.
 func plainText(s string) string { return strings.NewReplacer("{", "(", "}", ")").Replace(s) }
 

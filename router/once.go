@@ -41,14 +41,17 @@ func (x *exchange) readOnce() (*once, error) {
 	return nil, badField("the header Idempotency-Key", "must be a UUID of 36 characters")
 }
 
-// of completes the key with what the request asks for: the operation, the
-// catalog that the path leads to, the object, what the query says of a drop, and
-// the body byte by byte. How the path spells the object's name does not count,
+// of completes the key with what the request asks for: who asks, the operation,
+// the catalog that the path leads to, the object, what the query says of a drop,
+// and the body byte by byte. How the path spells the object's name does not count,
 // nor do headers: what they ask for beside the change (credentials, a coding) is
 // answered anew each time.
-func (o *once) of(catalog *Catalog, req mounts.Request) *mounts.Once {
+func (o *once) of(catalog *Catalog, principal string, req mounts.Request) *mounts.Once {
 	digest := sha256.New()
 	object := req.Object()
+	if principal != nobody {
+		sum(digest, "icefield principal 1", principal)
+	}
 	sum(digest, "icefield request 1", req.Op().String(), catalog.Prefix, object.Name)
 	sum(digest, object.Namespace...)
 	if drop, ok := req.(*mounts.DropTableRequest); ok {
@@ -59,6 +62,10 @@ func (o *once) of(catalog *Catalog, req mounts.Request) *mounts.Once {
 	digest.Sum(result.Fingerprint[:0])
 	return result
 }
+
+// nobody is the principal of requests whose receipts are older than principals,
+// and stay valid.
+const nobody = "anonymous"
 
 // sum adds a list of texts that no other list of texts is mistaken for.
 func sum(digest hash.Hash, texts ...string) {

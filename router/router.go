@@ -1,16 +1,18 @@
 package router
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/gorilla/mux"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/policy"
 	"github.com/icefield/icefield/router/middleware"
 )
 
@@ -22,6 +24,10 @@ type Catalog struct {
 	// the tree.
 	Prefix  string
 	Backend mounts.Backend
+	// Visible tells whether the caller may know that the catalog is there; to
+	// everybody else it is as one that is not. nil is always. The tree is there for
+	// everybody.
+	Visible func(ctx context.Context) bool
 }
 
 // Config is what the HTTP surface is made of. Only Tree.Backend is required.
@@ -38,6 +44,28 @@ type Config struct {
 	// MaxBody bounds a request body, in bytes, as sent and again once
 	// decompressed; 0 is 64 MiB.
 	MaxBody int64
+	// Authenticator finds out who calls, for all routes but /health, /ready and the
+	// token route; it bounds the time that it takes. Without one everybody is
+	// policy.Anonymous(), an operator.
+	Authenticator policy.Authenticator
+	// Token answers POST /v1/oauth/tokens, errors included; it is an unknown route
+	// without it.
+	Token func(w http.ResponseWriter, r *http.Request, from policy.Client)
+	// Limits bounds how often clients and tenants may ask; nil for no bounds.
+	Limits middleware.Limits
+	// ClientAddr is the address that a request comes from; nil for the other end
+	// of its connection.
+	ClientAddr func(*http.Request) netip.Addr
+	// Inspect decides whether the caller may do what is no operation of a catalog,
+	// policy.Inspect or policy.ReadMetrics, to a mount, or to the server if that is
+	// nil, and names the policies that decided; nil lets everybody.
+	Inspect func(ctx context.Context, m *mounts.Mount, a policy.Action) (allowed bool, policies []string)
+	// Trail is told of failed logins and of who looked at the server; nil for none.
+	Trail policy.Trail
+	// Policy and Audit are what /admin/v1/policy and /admin/v1/audit report, which
+	// are unknown routes without them. They do no I/O.
+	Policy func() PolicyStatus
+	Audit  func() AuditStatus
 	// InstanceID is this server's name in X-Icefield-Via; empty switches the
 	// search for it off.
 	InstanceID string
@@ -91,11 +119,22 @@ func New(c Config) http.Handler {
 	s.byPrefix[s.Tree.Prefix], s.byWarehouse[s.Tree.Name] = &s.Tree, &s.Tree
 	s.routes = s.newRoutes()
 
-	isPrefix := func(prefix string) bool { return s.byPrefix[prefix] != nil }
+	var everybody *policy.Principal
+	h := middleware.Loop(s.fail, c.InstanceID, middleware.Paths(s.isPrefix, http.HandlerFunc(s.route)))
+	if c.Limits != nil {
+		h = middleware.LimitTenants(s.fail, c.Limits, h)
+	}
+	if c.Authenticator == nil {
+		everybody = policy.Anonymous()
+	} else {
+		h = middleware.Authenticate(s.fail, c.Authenticator, s.loginFailed, h)
+	}
+	if c.Limits != nil {
+		h = middleware.LimitClients(s.fail, c.Limits, h)
+	}
 	return middleware.Begin(s.fail, c.Logger, s.finished,
 		middleware.BodyCap(s.fail, c.MaxBody,
-			middleware.Loop(s.fail, c.InstanceID,
-				middleware.Paths(isPrefix, http.HandlerFunc(s.route)))))
+			middleware.Arrive(c.ClientAddr, s.gate, everybody, h)))
 }
 
 // finished writes what is known of a call to the access log and the metrics.
@@ -129,17 +168,4 @@ func (s *server) writeError(w http.ResponseWriter, r *http.Request, call *middle
 	*buf = appendError(*buf, a, message(e, a.status, call.RequestID))
 	s.buffers.write(w, r, a.status, body{head: *buf})
 	s.buffers.put(buf)
-}
-
-// tree reports whether a catalog is the whole tree.
-func (s *server) tree(c *Catalog) bool { return c == &s.Tree }
-
-// endpoints is what a catalog advertises. It is never empty, since some clients
-// take an empty list for "nothing" and others for "the default".
-func endpoints(c *Catalog) []string {
-	set := c.Backend.Capabilities().Emulated()
-	if set.Len() == 0 {
-		set = capabilities.Floor()
-	}
-	return set.Endpoints()
 }

@@ -40,11 +40,20 @@ func (s *server) newRoutes() *mux.Router {
 			add(row.Op)
 		}
 	}
-	m.Handle("/health", s.control(s.health)).Methods(http.MethodGet, http.MethodHead)
-	m.Handle("/ready", s.control(s.ready)).Methods(http.MethodGet, http.MethodHead)
+	m.Handle("/health", public{s.control(s.health)}).Methods(http.MethodGet, http.MethodHead)
+	m.Handle("/ready", public{s.control(s.ready)}).Methods(http.MethodGet, http.MethodHead)
+	if s.Token != nil {
+		m.Handle(middleware.TokenPath, public{http.HandlerFunc(s.token)}).Methods(http.MethodPost)
+	}
 	m.Handle("/admin/v1/mounts", s.control(s.adminMounts)).Methods(http.MethodGet)
 	m.Handle("/admin/v1/jobs", s.control(s.adminJobs)).Methods(http.MethodGet)
 	m.Handle("/admin/v1/commits", s.control(s.adminCommits)).Methods(http.MethodGet)
+	if s.Policy != nil {
+		m.Handle("/admin/v1/policy", s.control(s.adminPolicy)).Methods(http.MethodGet)
+	}
+	if s.Audit != nil {
+		m.Handle("/admin/v1/audit", s.control(s.adminAudit)).Methods(http.MethodGet)
+	}
 	if s.Gatherer != nil {
 		m.Handle("/metrics", s.scrape()).Methods(http.MethodGet)
 	}
@@ -56,9 +65,17 @@ func (s *server) newRoutes() *mux.Router {
 // twice to carry what the Call carries.
 func (s *server) route(w http.ResponseWriter, r *http.Request) {
 	var match mux.RouteMatch
-	switch found := s.routes.Match(r, &match); {
+	call := middleware.CallFrom(r.Context())
+	found := s.routes.Match(r, &match)
+	if call.Principal == nil {
+		if _, ok := match.Handler.(public); !ok || !found {
+			s.turnAway(w, r) // whatever else there is or is not
+			return
+		}
+	}
+	switch {
 	case found:
-		middleware.CallFrom(r.Context()).Vars = match.Vars
+		call.Vars = match.Vars
 		match.Handler.ServeHTTP(w, r)
 	case match.MatchErr == mux.ErrMethodMismatch:
 		s.noMethod(w, r)

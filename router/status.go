@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/policy"
 	"github.com/icefield/icefield/router/middleware"
 )
 
@@ -73,14 +74,11 @@ func (s *server) components() []Component {
 	return s.Components()
 }
 
-// statuses reads what is known of every mount. It does no I/O, so it takes no
-// time however the mounts are doing.
-func (s *server) statuses(detailed bool) []mountStatus {
+// statuses reads what is known of mounts. It does no I/O, so it takes no time
+// however the mounts are doing.
+func statuses(of []*mounts.Mount, detailed bool) []mountStatus {
 	list := []mountStatus{}
-	if s.Mounts == nil {
-		return list
-	}
-	for _, m := range s.Mounts.All() {
+	for _, m := range of {
 		var now mounts.Status
 		if m.Status != nil {
 			now = m.Status()
@@ -111,42 +109,78 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// health says that the process answers; nothing about any mount.
+// health says that the process answers; nothing about any mount, and of the
+// server, which anybody can ask, no more than that where callers are told apart.
 func (s *server) health(w http.ResponseWriter, r *http.Request) error {
-	return s.report(w, r, struct {
+	out := struct {
 		Status  string `json:"status"`
-		Name    string `json:"name"`
-		Version string `json:"version"`
-	}{"alive", s.Tree.Name, s.Version})
+		Name    string `json:"name,omitempty"`
+		Version string `json:"version,omitempty"`
+	}{Status: "alive"}
+	if s.Authenticator == nil {
+		out.Name, out.Version = s.Tree.Name, s.Version
+	}
+	return s.report(w, r, out)
 }
 
 // ready is 200 while the server can serve, be it with mounts that are down: what
-// lies under the others is served as before. It names those that are down, and
-// what is wrong with the server itself.
+// lies under the others is served as before. To those who may look at the server
+// it names the mounts that are down, and says what is wrong with the server
+// itself; to everybody else only whether all is well, and with which of its parts.
 func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
+	in, status := s.inspects(r), "ready"
+	for _, m := range s.allMounts() {
+		if m.Status == nil || m.Status().State != mounts.Up {
+			status = "degraded"
+		}
+	}
+	if !in.server {
+		return s.report(w, r, struct {
+			Status     string      `json:"status"`
+			Components []Component `json:"components"`
+		}{status, withoutDetails(s.components())})
+	}
 	out := struct {
 		Status     string        `json:"status"`
 		Down       []string      `json:"down"`
 		Components []Component   `json:"components"`
 		Mounts     []mountStatus `json:"mounts"`
-	}{"ready", []string{}, s.components(), s.statuses(false)}
+	}{status, []string{}, s.components(), statuses(in.mounts, false)}
 	for _, m := range out.Mounts {
 		if m.State != string(mounts.Up) {
-			out.Status, out.Down = "degraded", append(out.Down, m.Name)
+			out.Down = append(out.Down, m.Name)
 		}
 	}
 	return s.report(w, r, out)
 }
 
-// adminMounts is what operators' tools see of the mount table.
+// withoutDetails is components without what is said of them.
+func withoutDetails(components []Component) []Component {
+	out := make([]Component, len(components))
+	for i, c := range components {
+		out[i] = Component{Name: c.Name, State: c.State}
+	}
+	return out
+}
+
+// adminMounts is what operators' tools see of the mount table; somebody who may
+// look at some of the mounts only sees those, and nothing of the server.
 func (s *server) adminMounts(w http.ResponseWriter, r *http.Request) error {
-	return s.report(w, r, struct {
+	in, err := s.inspect(r)
+	if err != nil {
+		return err
+	}
+	out := struct {
 		Name       string        `json:"name"`
-		Version    string        `json:"version"`
+		Version    string        `json:"version,omitempty"`
 		Endpoints  []string      `json:"endpoints"`
 		Components []Component   `json:"components"`
 		Mounts     []mountStatus `json:"mounts"`
-	}{s.Tree.Name, s.Version, endpoints(&s.Tree), s.components(), s.statuses(true)})
+	}{s.Tree.Name, "", s.endpoints(identified(r), &s.Tree), []Component{}, statuses(in.mounts, true)}
+	if in.server {
+		out.Version, out.Components = s.Version, s.components()
+	}
+	return s.report(w, r, out)
 }
 
 func (s *server) report(w http.ResponseWriter, r *http.Request, v any) error {
@@ -162,13 +196,12 @@ func (s *server) report(w http.ResponseWriter, r *http.Request, v any) error {
 // scrape answers /metrics.
 func (s *server) scrape() http.Handler {
 	metrics := promhttp.HandlerFor(s.Gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		call := middleware.CallFrom(r.Context())
-		if call.Prefix != "" {
-			s.noRoute(w, r)
-			return
+	return s.control(func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.onServer(r, policy.ReadMetrics); err != nil {
+			return err
 		}
-		call.Quiet = true
+		middleware.CallFrom(r.Context()).Quiet = true
 		metrics.ServeHTTP(w, r)
+		return nil
 	})
 }

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// LogAccess writes one line for a finished call: what was asked, by whom, what
-// was answered and how long it took. The query is left out, since tokens and
-// names of credentials may stand in it. The text of an error goes here and
-// nowhere else; 5xx answers are warnings, quiet calls are for debugging.
+// LogAccess writes one line for a finished call: what was asked, by whom and from
+// where, what was answered and how long it took. The query is left out, since
+// tokens and names of credentials may stand in it, and so is every credential.
+// The text of an error goes here and nowhere else; 5xx answers are warnings,
+// quiet calls are for debugging.
 func LogAccess(logger *slog.Logger, call *Call, r *http.Request) {
 	level := slog.LevelInfo
 	switch {
@@ -21,7 +22,7 @@ func LogAccess(logger *slog.Logger, call *Call, r *http.Request) {
 	if !logger.Enabled(r.Context(), level) {
 		return
 	}
-	var room [16]slog.Attr
+	var room [20]slog.Attr
 	attrs := append(room[:0],
 		slog.String("request_id", call.RequestID),
 		slog.String("method", r.Method),
@@ -29,9 +30,15 @@ func LogAccess(logger *slog.Logger, call *Call, r *http.Request) {
 		slog.Int("status", call.Status()),
 		slog.Int64("bytes", call.Bytes()),
 		slog.Duration("duration", time.Since(call.Started)),
-		slog.String("client", r.RemoteAddr),
+		slog.String("client", client(call, r)),
 		slog.String("agent", clip(r.UserAgent(), 128)),
 	)
+	if call.Principal != nil {
+		attrs = append(attrs, slog.String("principal", clip(call.Principal.ID, 512)))
+		if call.Principal.Tenant != "" {
+			attrs = append(attrs, slog.String("tenant", clip(call.Principal.Tenant, 128)))
+		}
+	}
 	if call.Operation != 0 {
 		attrs = append(attrs, slog.String("operation", call.Operation.String()), slog.String("catalog", call.Catalog))
 	}
@@ -51,6 +58,15 @@ func LogAccess(logger *slog.Logger, call *Call, r *http.Request) {
 	record := slog.NewRecord(time.Now(), level, "request", 0)
 	record.AddAttrs(attrs...)
 	_ = logger.Handler().Handle(r.Context(), record) // there is nobody to tell
+}
+
+// client is where a call comes from: with trusted proxies looked through where
+// that gives another address than the connection's own, which has the port.
+func client(call *Call, r *http.Request) string {
+	if call.Client.Addr.IsValid() && call.Client.Addr != PeerAddr(r) {
+		return call.Client.Addr.String()
+	}
+	return r.RemoteAddr
 }
 
 func clip(s string, n int) string {

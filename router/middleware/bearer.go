@@ -8,8 +8,8 @@ import (
 	"github.com/icefield/icefield/mounts"
 )
 
-// maxToken bounds a client's bearer token. Those of people in many groups have a
-// few KiB.
+// maxToken bounds a client's bearer token or API key. Tokens of people in many
+// groups have a few KiB.
 const maxToken = 16 << 10
 
 // BearerToken returns the token of an "Authorization: Bearer …" header, empty if
@@ -32,14 +32,21 @@ func BearerToken(h http.Header) (string, error) {
 		}
 		token, found = strings.Trim(rest, " \t"), true
 	}
-	if len(token) > maxToken {
+	switch {
+	case len(token) > maxToken:
 		return "", &mounts.Error{Kind: mounts.BadRequest,
 			Msg: fmt.Sprintf("the bearer token is longer than the %d bytes that this server takes", maxToken)}
-	}
-	for i := range len(token) {
-		if token[i] <= ' ' || token[i] > '~' {
-			return "", &mounts.Error{Kind: mounts.BadRequest, Msg: "the bearer token holds a character that no token has"}
-		}
+	case !visibleASCII(token):
+		return "", &mounts.Error{Kind: mounts.BadRequest, Msg: "the bearer token holds a character that no token has"}
 	}
 	return token, nil
+}
+
+func visibleASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }

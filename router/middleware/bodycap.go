@@ -20,13 +20,18 @@ func BodyCap(fail Fail, limit int64, next http.Handler) http.Handler {
 			fail(w, r, TooLarge(limit))
 			return
 		}
-		writer := w
-		if recorder, ok := w.(*Recorder); ok {
-			writer = recorder.ResponseWriter // the server's own, which then closes the connection
-		}
-		r.Body = http.MaxBytesReader(writer, r.Body, limit)
+		Cap(w, r, limit)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// Cap makes reading a request's body fail, with an *http.MaxBytesError, behind
+// the first limit bytes.
+func Cap(w http.ResponseWriter, r *http.Request, limit int64) {
+	if recorder, ok := w.(*Recorder); ok {
+		w = recorder.ResponseWriter // the server's own, which then closes the connection
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
 }
 
 // TooLarge is the error of a body over the limit.

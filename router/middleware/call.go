@@ -8,6 +8,7 @@ import (
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/policy"
 )
 
 // Fail answers a request with an error. It decides on status and body by the
@@ -22,6 +23,11 @@ type Call struct {
 	RequestID string
 	// Path is the escaped path as it was sent.
 	Path string
+	// Gate is what the path asks of a caller. Client is where the request comes
+	// from, Principal who calls: nil as long as that is not known.
+	Gate      Gate
+	Client    policy.Client
+	Principal *policy.Principal
 	// Prefix is the path segment that names a catalog; empty for the tree. Paths
 	// sets it.
 	Prefix string

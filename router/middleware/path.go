@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,16 +26,17 @@ func pathWord(segment string) bool {
 // included, since Java clients ask for exactly that and expect an answer about a
 // table.
 //
-// isPrefix says whether a catalog is known by that prefix; it is asked only
+// isPrefix says whether a caller knows a catalog by that prefix; it is asked only
 // where `v1` could be either.
-func Paths(isPrefix func(string) bool, next http.Handler) http.Handler {
+func Paths(isPrefix func(ctx context.Context, prefix string) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		call := CallFrom(r.Context())
 		raw := call.Path
 		if raw == "" { // without Begin
 			raw = rawPath(r)
 		}
-		prefix, canonical := Split(raw, isPrefix)
+		ctx := r.Context()
+		prefix, canonical := Split(raw, func(prefix string) bool { return isPrefix(ctx, prefix) })
 		if prefix != "" {
 			call.Prefix = prefix
 		}
@@ -87,6 +89,14 @@ func escapeStray(path string) string {
 	return b.String()
 }
 
+// The paths of old clients that are no operation's: the token route, and the
+// sign route that names no table. Clients hang them, as they are, behind whatever
+// base URL they were given.
+const (
+	TokenPath = "/v1/oauth/tokens"
+	SignPath  = "/v1/aws/s3/sign"
+)
+
 // Split takes an escaped path apart into the prefix of a catalog (decoded; empty
 // for none) and the path without it. A path outside of /v1 only loses the
 // slashes at its ends.
@@ -116,14 +126,18 @@ func Split(raw string, isPrefix func(string) bool) (prefix, canonical string) {
 	switch {
 	case first == "":
 		return "", "/v1"
-	case pathWord(first):
+	case pathWord(first), "/v1/"+rest == SignPath:
 		return "", "/v1/" + rest
 	}
 	prefix, err := url.PathUnescape(first)
 	if err != nil {
 		prefix = first
 	}
-	return prefix, strings.TrimRight("/v1/"+strings.TrimLeft(behind, "/"), "/")
+	behind = strings.TrimLeft(behind, "/")
+	if path := "/" + behind; path == TokenPath || path == SignPath {
+		return prefix, path
+	}
+	return prefix, strings.TrimRight("/v1/"+behind, "/")
 }
 
 // plain reports, without allocating, that a path is canonical and has no prefix:
