@@ -16,7 +16,7 @@ const maxPolicy = 2048
 // permissions that both the role and this policy give, so what is not here (ACLs,
 // tags, retention, the bucket's own settings) it never has.
 var (
-	readObjects  = []string{"s3:GetObject", "s3:GetObjectVersion"}                                                                                                 // read only
+	readObjects  = []string{"s3:GetObject", "s3:GetObjectVersion"}                                                                                              // read only
 	writeObjects = []string{"s3:GetObject", "s3:GetObjectVersion", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"} // read only
 )
 
