@@ -67,8 +67,10 @@ type OIDC struct {
 	// CAFile is the absolute path of the certificates that are trusted instead of
 	// the system's; empty for those. CASum tells its content from another.
 	CAFile, CASum string
-	// Relay lets clients that know no issuer get tokens of it at this server.
-	Relay bool
+	// Relay lets clients that know no issuer get tokens of it at this server, for
+	// RelayScope: nil is what the client asks for, "" no scope.
+	Relay      bool
+	RelayScope *string
 }
 
 // APIKey is a key that is as good as a login. The key itself is not kept.
@@ -147,9 +149,17 @@ type Vending struct {
 	Kind string
 	// Duration is how long credentials are good for.
 	Duration time.Duration
-	// These are for VendAWS.
-	RoleARN, STSEndpoint, Region                                       string `json:",omitempty"`
-	ExternalIDEnv, AccessKeyIDEnv, SecretAccessKeyEnv, SessionTokenEnv string `json:",omitempty"`
+	// These are for VendAWS. CAFile is the absolute path of the certificates that the
+	// STS endpoint is trusted by, and CASum tells its content from another.
+	RoleARN, STSEndpoint, Region, CAFile, CASum                        string
+	ExternalIDEnv, AccessKeyIDEnv, SecretAccessKeyEnv, SessionTokenEnv string
+	KMSKeys                                                            []string
+	SessionTags                                                        bool
+	// These are for VendGCS, beside STSEndpoint. CredentialsFile is an absolute
+	// path.
+	CredentialsFile, ProjectID string
+	// These are for VendAzure.
+	TenantID, ClientID, ClientSecretEnv string
 }
 
 // Local reports an address that only this machine reaches.

@@ -2,7 +2,6 @@ package config
 
 import (
 	"net"
-	"net/netip"
 	"time"
 )
 
@@ -40,10 +39,14 @@ type Server struct {
 	TLS *TLS `json:",omitempty"`
 	// RateLimit is for one client, TenantRateLimit for one tenant; nil for none.
 	RateLimit, TenantRateLimit *Rate `json:"-"`
-	// TrustedProxies are believed when they say whom they forward for.
-	TrustedProxies []netip.Prefix `json:"-"`
-	LoginLockout   Lockout        `json:"-"`
+	// TrustedProxies are believed when they say whom they forward for: addresses,
+	// ranges of them, or TrustUnix.
+	TrustedProxies []string `json:"-"`
+	LoginLockout   Lockout  `json:"-"`
 }
+
+// TrustUnix stands for whoever comes by a unix socket.
+const TrustUnix = "unix"
 
 // Address is where to listen, in the words of net.Listen.
 type Address struct {

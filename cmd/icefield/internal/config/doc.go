@@ -46,8 +46,8 @@
 //	    requests_per_second = 1000
 //	    burst               = 2000
 //	  }
-//	  # Who is believed when it says whom it forwards for (Forwarded, X-Forwarded-For);
-//	  # optional. Ranges or addresses.
+//	  # Who is believed when it says whom it forwards for (X-Forwarded-For); optional.
+//	  # Ranges, addresses, and "unix" for whoever comes by the socket.
 //	  trusted_proxies = ["10.0.0.0/8", "2001:db8::1"]
 //	  login_lockout {                     # a client that fails to log in is not heard for a while
 //	    failures = 10                     # so often; 0 is never
@@ -60,7 +60,7 @@
 //	    issuer       = "https://idp.example.com/realms/corp" # as its tokens have it; http on this machine only
 //	    audience     = ["icefield"]       # a token is for one of these
 //	    tenant_claim = "tenant"           # the claim that names the tenant; or tenant = "acme" for everybody there
-//	    roles_claim  = "roles"            # claims are dotted paths, as "realm_access.roles"
+//	    roles_claim  = "roles"            # claims are dotted paths, as "realm_access.roles"; "\\." is a dot in a name
 //	    name_claim   = "sub"              # must never be another user's later on
 //	    operator_roles = ["platform"]     # optional; whoever has one of these roles is an operator
 //	    leeway       = "30s"              # between the clocks of issuer and server
@@ -69,6 +69,7 @@
 //	    jwks_url     = "https://idp.example.com/realms/corp/keys" # optional; where its discovery says
 //	    # ca_file    = "idp.pem"          # optional; certificates instead of the system's
 //	    token_relay  = true               # /v1/oauth/tokens gives this issuer's tokens; true if it is the only one
+//	    relay_scope  = "icefield"         # optional; asked for there instead of what the client wants; "" is no scope
 //	  }
 //	  api_key "ci" {                      # any number of them; the caller is called key/ci
 //	    tenant  = "acme"
@@ -240,10 +241,20 @@
 //	  access_key_id_env     = "KEY_ID"
 //	  secret_access_key_env = "KEY"
 //	  session_token_env     = "SESSION_TOKEN"
+//	  ca_file      = "sts.pem"      # whose certificates that has
+//	  kms_keys     = ["arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"] # that encrypt the bucket
+//	  session_tags = false          # true: principal and tenant are tags of the session, for the store's own trail
 //	}
-//	vending "gcs" {}
+//	vending "gcs" {
+//	  credentials_file = "lake.json" # a service account's key, or another login of Google's
+//	  project_id       = "lake"      # told to clients
+//	  sts_endpoint     = "https://sts.example.com"
+//	}
 //	vending "azure" {
-//	  duration = "1h"
+//	  tenant_id         = "5ab5b1c6-5f1c-4f0e-9f5e-0d8a3b2f6c11" # with the next two, or none of them
+//	  client_id         = "icefield"
+//	  client_secret_env = "AZURE_SECRET"
+//	  duration          = "1h"       # 15m to 24h
 //	}
 //
 // A tenant, in owner, tenant and the label of a tenant block, is any text of at

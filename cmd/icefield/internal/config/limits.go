@@ -62,37 +62,35 @@ func (l *loader) lockout(block *hcl.Block, def Lockout) Lockout {
 const maxProxies = 1000
 
 // proxies reads the addresses of those who say whom they forward for.
-func (l *loader) proxies(attr *hcl.Attribute) []netip.Prefix {
-	var all []netip.Prefix
+func (l *loader) proxies(attr *hcl.Attribute) []string {
+	var all []string
 	l.each(attr, maxProxies, func(at hcl.Range, s string) {
-		prefix, problem := parsePrefix(s)
-		if problem != "" {
-			l.problem(at, "Invalid address range", fmt.Sprintf(`%s %s. Write a range as in "10.0.0.0/8" or "2001:db8::/32", or one address.`, l.show(attr, s), problem))
+		if problem := proxyProblem(s); problem != "" {
+			l.problem(at, "Invalid address range", fmt.Sprintf(`%s %s. Write a range as in "10.0.0.0/8" or "2001:db8::/32", one address, or "unix" for whoever comes by the socket.`, l.show(attr, s), problem))
 			return
 		}
-		all = append(all, prefix)
+		all = append(all, s)
 	})
 	return all
 }
 
-// parsePrefix reads a range of addresses, or one address.
-func parsePrefix(s string) (prefix netip.Prefix, problem string) {
-	if one, err := netip.ParseAddr(s); err == nil && one.Zone() == "" {
-		one = one.Unmap()
-		return netip.PrefixFrom(one, one.BitLen()), ""
+// proxyProblem says why a text is no address and no range of them, or "".
+func proxyProblem(s string) string {
+	if one, err := netip.ParseAddr(s); s == TrustUnix || err == nil && one.Zone() == "" {
+		return ""
 	}
 	prefix, err := netip.ParsePrefix(s)
 	switch {
 	case err != nil:
-		return netip.Prefix{}, "is no range of addresses"
+		return "is no range of addresses"
 	case prefix.Addr().Is4In6():
-		return netip.Prefix{}, "is a range of IPv4 in the notation of IPv6"
+		return "is a range of IPv4 in the notation of IPv6"
 	case prefix.Bits() == 0:
-		return netip.Prefix{}, "is every address there is: anybody could then say to be anybody else"
+		return "is every address there is: anybody could then say to be anybody else"
 	case prefix.Masked() != prefix:
-		return netip.Prefix{}, fmt.Sprintf("has address bits behind its length; the range is %s", prefix.Masked())
+		return fmt.Sprintf("has address bits behind its length; the range is %s", prefix.Masked())
 	}
-	return prefix, ""
+	return ""
 }
 
 // each reads a list of texts, each with the place where it stands. Empty ones and

@@ -90,13 +90,13 @@ func (l *loader) pair(a hcl.Attributes, t *TLS) {
 		return
 	}
 	if _, err := tls.X509KeyPair(cert, key); err != nil {
-		l.refuse(a["cert_file"], "Unusable certificate", fmt.Sprintf("%s and %s are no certificate with its key: %s.", t.CertFile, t.KeyFile, PairProblem(err)))
+		l.refuse(a["cert_file"], "Unusable certificate", fmt.Sprintf("%s and %s are no certificate with its key: %s.", t.CertFile, t.KeyFile, pairProblem(err)))
 	}
 }
 
-// PairProblem is why a certificate and a key cannot be used, in words that repeat
+// pairProblem is why a certificate and a key cannot be used, in words that repeat
 // nothing of them.
-func PairProblem(err error) string {
+func pairProblem(err error) string {
 	switch text := err.Error(); {
 	case strings.Contains(text, "does not match"):
 		return "the key belongs to another certificate"

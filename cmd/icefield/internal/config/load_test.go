@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"flag"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,7 +116,7 @@ func TestEverySettingArrives(t *testing.T) {
 		Name: "lake", Listen: Address{"tcp", "127.0.0.1:8282"}, SecretEnv: "LONG", Secret: []byte("a secret that is long enough hunter2"),
 		RequestTimeout: time.Minute, MaxBody: 128 << 20, MaxMemory: 2 << 30, ShutdownGrace: 5 * time.Second,
 		RateLimit: &Rate{PerSecond: 0.5, Burst: 1}, TenantRateLimit: &Rate{PerSecond: 1000, Burst: 1500},
-		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32")},
+		TrustedProxies: []string{"10.0.0.0/8", "192.0.2.1", "unix"},
 		LoginLockout:   Lockout{Failures: 3, Window: 10 * time.Second},
 	}, cfg.Server)
 	owner, err := filepath.Abs("testdata/good/owner.txt")
@@ -131,6 +130,8 @@ func TestEverySettingArrives(t *testing.T) {
 		{Name: "prod", ViewName: "prod", Kind: "native", Owner: "acme", Required: true, ReadOnly: true, Request: 20 * time.Second, Breaker: usual, InFlight: 8,
 			Native: &Native{Registry: Registry{Bolt: "/srv/prod.db"}, Warehouse: "s3://prod-bucket/warehouse", KeyLifetime: time.Hour, Signing: true,
 				Vending: &Vending{Kind: "aws", Duration: 30 * time.Minute, RoleARN: "arn:minio:iam:::role/lake", STSEndpoint: "https://sts.example.com", Region: "eu-central-1",
+					CAFile: filepath.Join(filepath.Dir(owner), "ca.pem"), CASum: cfg.Mounts[5].Rest.CASum, SessionTags: true,
+					KMSKeys:       []string{"arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"},
 					ExternalIDEnv: "LONG", AccessKeyIDEnv: "LONG", SecretAccessKeyEnv: "LONG", SessionTokenEnv: "LONG"},
 				Storage: map[string]string{"s3.region": "eu-central-1", "s3.secret-access-key": "a secret that is long enough hunter2"}}},
 		{Name: "partner", ViewName: "partner", Kind: "rest", Owner: "acme", ReadOnly: true, Request: 10 * time.Second,
@@ -164,8 +165,8 @@ func TestEverySettingArrives(t *testing.T) {
 	assert.Equal(t, &Authentication{
 		OIDC: []OIDC{
 			{Name: "corp", Issuer: "https://idp.example.com/", JWKSURL: "https://idp.example.com/keys", Audience: []string{"icefield", "lake"}, TenantClaim: "tenant",
-				RolesClaim: "realm_access.roles", NameClaim: "sub", OperatorRoles: []string{"platform"}, Leeway: time.Minute, Algorithms: []string{"ES256"},
-				CAFile: filepath.Join(dir, "ca.pem"), CASum: cfg.Mounts[5].Rest.CASum, Relay: true},
+				RolesClaim: `https://acme\.example/claims.roles`, NameClaim: "sub", OperatorRoles: []string{"platform"}, Leeway: time.Minute, Algorithms: []string{"ES256"},
+				CAFile: filepath.Join(dir, "ca.pem"), CASum: cfg.Mounts[5].Rest.CASum, Relay: true, RelayScope: new(string)},
 			{Name: "here", Issuer: "http://127.0.0.1:1", Audience: []string{"icefield"}, Tenant: "acme", RolesClaim: "roles", NameClaim: "name", Leeway: 30 * time.Second, Algorithms: Algorithms()},
 		},
 		Keys: []APIKey{
@@ -231,6 +232,8 @@ func TestTokensAreReadAtEachCall(t *testing.T) {
 }
 
 func TestEveryKindOfWarehouseTakesItsOwnStorageProperties(t *testing.T) {
+	credentials := filepath.Join(t.TempDir(), "lake.json")
+	require.NoError(t, os.WriteFile(credentials, []byte("{}"), 0o600))
 	cfg, report := Parse("/etc/icefield/c.hcl", []byte(`
 mount "g" {
   backend            = "native"
@@ -243,6 +246,11 @@ mount "g" {
     "gcs.oauth2.token-expires-at" = "1893456000000"
     "gcs.no-auth"                 = false
   }
+  vending "gcs" {
+    credentials_file = "`+credentials+`"
+    project_id       = "lake"
+    sts_endpoint     = "http://127.0.0.1:1"
+  }
 }
 mount "a" {
   backend            = "native"
@@ -252,6 +260,12 @@ mount "a" {
   storage = {
     "adls.sas-token.account.dfs.core.windows.net" = env("TOKEN")
     "adls.protocol"                               = "https"
+  }
+  vending "azure" {
+    tenant_id         = "t"
+    client_id         = "c"
+    client_secret_env = "TOKEN"
+    duration          = "20h"
   }
 }
 `), environment)
@@ -264,6 +278,8 @@ mount "a" {
 	assert.Equal(t, "gs://lake/g", gcs.Warehouse)
 	assert.Equal(t, map[string]string{"gcs.keypath": "/etc/icefield/key.json", "gcs.oauth2.token": "hunter2",
 		"gcs.oauth2.token-expires-at": "1893456000000", "gcs.no-auth": "false"}, gcs.Storage)
+	assert.Equal(t, &Vending{Kind: "gcs", CredentialsFile: credentials, ProjectID: "lake", STSEndpoint: "http://127.0.0.1:1"}, gcs.Vending)
+	assert.Equal(t, &Vending{Kind: "azure", TenantID: "t", ClientID: "c", ClientSecretEnv: "TOKEN", Duration: 20 * time.Hour}, azure.Vending)
 	assert.Equal(t, "abfs://lake@account.dfs.core.windows.net/a", azure.Warehouse)
 	assert.Equal(t, map[string]string{"adls.sas-token.account.dfs.core.windows.net": "hunter2", "adls.protocol": "https"}, azure.Storage)
 }

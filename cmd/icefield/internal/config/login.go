@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/icefield/icefield/mounts"
 )
@@ -19,7 +20,7 @@ var (
 		{Type: "certificate", LabelNames: []string{"name"}}, {Type: "anonymous"},
 	}}
 	oidcShape = shape{attrs: []string{"issuer", "jwks_url", "audience", "tenant", "tenant_claim", "roles_claim", "name_claim", "operator_roles",
-		"leeway", "algorithms", "ca_file", "token_relay"}}
+		"leeway", "algorithms", "ca_file", "token_relay", "relay_scope"}}
 	apiKeyShape      = shape{attrs: []string{"tenant", "roles", "operator", "key_env", "key_file", "hash"}}
 	certificateShape = shape{attrs: []string{"tenant", "roles", "operator", "subject", "dns_name", "uri", "email"}}
 	anonymousShape   = shape{attrs: []string{"tenant", "roles"}}
@@ -44,7 +45,7 @@ func (l *loader) authentication(block *hcl.Block) *Authentication {
 		}
 		switch b.Type {
 		case "oidc":
-			auth.OIDC = append(auth.OIDC, l.oidc(b))
+			auth.OIDC = append(auth.OIDC, l.oidc(b, auth.OIDC))
 		case "api_key":
 			auth.Keys = append(auth.Keys, l.apiKey(b, auth.Keys))
 		case "certificate":
@@ -90,6 +91,11 @@ func (l *loader) relays(content *hcl.BodyContent, auth *Authentication) {
 		attrs, _ := b.Body.JustAttributes()
 		if attrs["token_relay"] == nil {
 			auth.OIDC[i].Relay = len(blocks) == 1
+		}
+		if attrs["relay_scope"] != nil && !auth.OIDC[i].Relay {
+			l.problem(attrs["relay_scope"].NameRange, "Nothing to set", "relay_scope is for the issuer whose tokens this server's own route gives. Write token_relay = true, or leave relay_scope out.")
+		}
+		if attrs["token_relay"] == nil {
 			continue
 		}
 		if auth.OIDC[i].Relay && said >= 0 {
@@ -101,10 +107,15 @@ func (l *loader) relays(content *hcl.BodyContent, auth *Authentication) {
 	}
 }
 
-func (l *loader) oidc(b *hcl.Block) OIDC {
+func (l *loader) oidc(b *hcl.Block, earlier []OIDC) OIDC {
 	a := l.content(b.Body, oidcShape).Attributes
 	o := OIDC{Name: b.Labels[0]}
 	o.Issuer = l.issuer(a["issuer"], l.needed(b, a["issuer"], "issuer", `Say whose tokens are believed: issuer = "https://idp.example.com/realms/corp", exactly as its tokens have it.`))
+	for _, other := range earlier {
+		if o.Issuer != "" && o.Issuer == other.Issuer {
+			l.refuse(a["issuer"], "Duplicate issuer", fmt.Sprintf("The issuer is that of oidc %q already, and a token has one login. Give one block both audiences.", other.Name))
+		}
+	}
 	o.JWKSURL = l.issuer(a["jwks_url"], l.text(a["jwks_url"], ""))
 	if a["audience"] == nil {
 		l.missing(b, "audience", `Say for whom tokens have to be, or every token of the issuer, for whatever service, would be a login: audience = ["icefield"].`)
@@ -131,6 +142,13 @@ func (l *loader) oidc(b *hcl.Block) OIDC {
 		}
 	}
 	o.Relay = l.boolean(a["token_relay"], false)
+	if v, ok := l.value(a["relay_scope"], cty.String); ok {
+		scope := v.AsString()
+		o.RelayScope = &scope
+		if len(scope) > 1024 || strings.ContainsFunc(scope, func(r rune) bool { return r < ' ' || r > '~' }) {
+			l.refuse(a["relay_scope"], "Invalid scope", "relay_scope is visible ASCII of at most 1024 characters; empty asks for no scope.")
+		}
+	}
 	return o
 }
 
@@ -153,9 +171,11 @@ func (l *loader) claim(attr *hcl.Attribute, def string) string {
 	if s == "" {
 		return ""
 	}
-	parts := strings.Split(s, ".")
-	if len(s) > 256 || len(parts) > 16 || slices.Contains(parts, "") {
-		l.refuse(attr, "Invalid claim", fmt.Sprintf(`%s is the name of a claim, with dots between the steps to one that lies in others: "realm_access.roles". It has at most 16 steps and 256 bytes.`, attr.Name))
+	// "\." is a dot in a name, and so is any dot behind a backslash of its own.
+	names := strings.NewReplacer(`\\`, "x", `\.`, "x").Replace(s)
+	parts := strings.Split(names, ".")
+	if len(s) > 256 || len(parts) > 16 || slices.Contains(parts, "") || strings.Contains(names, `\`) {
+		l.refuse(attr, "Invalid claim", fmt.Sprintf(`%s is the name of a claim, with dots between the steps to one that lies in others: "realm_access.roles". A dot in a name is written "\\." It has at most 16 steps and 256 bytes.`, attr.Name))
 		return def
 	}
 	return s

@@ -162,8 +162,16 @@ func (l *loader) once(content *hcl.BodyContent, kind string) {
 	blocks := content.Blocks.OfType(kind)
 	for i := 1; i < len(blocks); i++ {
 		l.problem(blocks[i].DefRange, "Duplicate block", fmt.Sprintf(
-			"A %s block stands already at %s. Put both into one, or leave one out.", kind, place(blocks[0].DefRange)))
+			"%s %s block stands already at %s. Put both into one, or leave one out.", article(kind), kind, place(blocks[0].DefRange)))
 	}
+}
+
+// article is what stands before a word at the beginning of a sentence.
+func article(word string) string {
+	if strings.ContainsAny(word[:1], "aeio") {
+		return "An"
+	}
+	return "A"
 }
 
 // place is a position in a sentence.

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,7 +12,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-var vendAWSShape = shape{attrs: []string{"role_arn", "external_id_env", "duration", "sts_endpoint", "region", "access_key_id_env", "secret_access_key_env", "session_token_env"}}
+var (
+	vendAWSShape = shape{attrs: []string{"role_arn", "external_id_env", "duration", "region", "sts_endpoint", "ca_file",
+		"access_key_id_env", "secret_access_key_env", "session_token_env", "kms_keys", "session_tags"}}
+	vendGCSShape   = shape{attrs: []string{"credentials_file", "project_id", "sts_endpoint"}}
+	vendAzureShape = shape{attrs: []string{"tenant_id", "client_id", "client_secret_env", "duration"}}
+)
 
 // schemesOf are the warehouses that a kind of vending has credentials for.
 func schemesOf(kind string) []string {
@@ -67,6 +74,8 @@ func (l *loader) vending(content *hcl.BodyContent, n *Native) {
 // not each has accounts.
 var anyRoleARN = regexp.MustCompile(`^arn:[a-z0-9-]+:[a-z0-9-]*:[a-z0-9-]*:[A-Za-z0-9_-]*:[A-Za-z]+/[\w+=,.@/-]+$`)
 
+var kmsKey = regexp.MustCompile(`^arn:[a-z0-9-]+:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
+
 func (l *loader) vendAWS(b *hcl.Block, v *Vending) {
 	a := l.content(b.Body, vendAWSShape).Attributes
 	v.RoleARN = l.needed(b, a["role_arn"], "role_arn", `Say which role can reach the warehouse: role_arn = "arn:aws:iam::123456789012:role/lake".`)
@@ -74,9 +83,21 @@ func (l *loader) vendAWS(b *hcl.Block, v *Vending) {
 	if v.RoleARN != "" && !roleARN.MatchString(v.RoleARN) && (a["sts_endpoint"] == nil || !anyRoleARN.MatchString(v.RoleARN)) {
 		l.refuse(a["role_arn"], "Invalid role", `Write the ARN of a role: role_arn = "arn:aws:iam::123456789012:role/lake".`)
 	}
-	if clearText(v.STSEndpoint) {
-		l.warn(a["sts_endpoint"], "Credentials in clear text", "Storage credentials come over http, so everybody on the way can read and use them. Use https if the endpoint has it.")
+	l.clearExchange(a["sts_endpoint"], v)
+	if v.CAFile = l.path(a["ca_file"], l.text(a["ca_file"], "")); v.CAFile != "" {
+		sum := sha256.Sum256(l.authorities(a["ca_file"], v.CAFile))
+		v.CASum = hex.EncodeToString(sum[:])
+		if !strings.HasPrefix(v.STSEndpoint, "https:") {
+			l.refuse(a["ca_file"], "Nothing to certify", "The certificates are for an sts_endpoint of your own that is called over https. Leave ca_file out, or name that.")
+		}
 	}
+	l.each(a["kms_keys"], 10, func(at hcl.Range, s string) {
+		if !kmsKey.MatchString(s) {
+			l.problem(at, "Invalid key", `Write the ARN of the key that the bucket is encrypted with: "arn:aws:kms:eu-central-1:123456789012:key/…".`)
+		}
+		v.KMSKeys = append(v.KMSKeys, s)
+	})
+	v.SessionTags = l.boolean(a["session_tags"], false)
 	if v.Region = l.text(a["region"], ""); v.Region != "" && !awsName.MatchString(v.Region) {
 		l.refuse(a["region"], "Invalid region", "Region has lower-case letters, digits and dashes.")
 	}
@@ -132,14 +153,35 @@ func (l *loader) relayed(r *row, attr *hcl.Attribute) {
 	}
 }
 
-var (
-	vendGCSShape   = shape{}
-	vendAzureShape = shape{attrs: []string{"duration"}}
-)
-
-func (l *loader) vendGCS(b *hcl.Block, _ *Vending) { l.content(b.Body, vendGCSShape) }
+func (l *loader) vendGCS(b *hcl.Block, v *Vending) {
+	a := l.content(b.Body, vendGCSShape).Attributes
+	// What the login's own token has left is how long the credentials live.
+	v.Duration = 0
+	v.CredentialsFile = l.secretFile(a["credentials_file"])
+	v.ProjectID = l.text(a["project_id"], "")
+	v.STSEndpoint = l.endpoint(a["sts_endpoint"], l.text(a["sts_endpoint"], ""))
+	l.clearExchange(a["sts_endpoint"], v)
+}
 
 func (l *loader) vendAzure(b *hcl.Block, v *Vending) {
 	a := l.content(b.Body, vendAzureShape).Attributes
-	v.Duration = l.duration(a["duration"], v.Duration, 15*time.Minute, 7*24*time.Hour)
+	v.Duration = l.duration(a["duration"], v.Duration, 15*time.Minute, 24*time.Hour)
+	v.TenantID, v.ClientID = l.text(a["tenant_id"], ""), l.text(a["client_id"], "")
+	v.ClientSecretEnv = l.secretEnv(a["client_secret_env"])
+	keys := []string{"tenant_id", "client_id", "client_secret_env"}
+	for _, key := range keys {
+		for _, other := range keys {
+			if a[key] != nil && a[other] == nil {
+				l.missing(b, other, "A login at Azure has three parts: tenant_id, client_id and client_secret_env. Without any of them it comes from where Azure's tools look for it.")
+				return
+			}
+		}
+	}
+}
+
+// clearExchange warns of credentials that others can read on the way.
+func (l *loader) clearExchange(attr *hcl.Attribute, v *Vending) {
+	if clearText(v.STSEndpoint) {
+		l.warn(attr, "Credentials in clear text", "Storage credentials come over http, so everybody on the way can read and use them. Use https if the endpoint has it.")
+	}
 }

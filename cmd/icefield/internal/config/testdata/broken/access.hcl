@@ -39,6 +39,12 @@ auth {
     issuer   = "http://127.0.0.1:1"
     audience = ["icefield"]
     ca_file  = "../good/ca.pem"
+    relay_scope = ""
+  }
+  oidc "same" {
+    issuer       = "http://127.0.0.1:1"
+    audience     = ["icefield"]
+    tenant_claim = "a\\b"
   }
   anonymous {
     roles = ["reader", "reader"]

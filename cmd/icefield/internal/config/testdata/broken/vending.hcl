@@ -74,3 +74,36 @@ mount "relayed" {
   catalog_url    = "https://relayed.example.com"
   relayed_access = "all"
 }
+
+mount "azure" {
+  backend            = "native"
+  owner              = "acme"
+  catalog_url        = "bolt:///srv/azure.db"
+  warehouse_location = "abfss://lake@account.dfs.core.windows.net/azure"
+  vending "azure" {
+    client_id = "icefield"
+  }
+}
+
+mount "gcs" {
+  backend            = "native"
+  owner              = "acme"
+  catalog_url        = "bolt:///srv/gcs.db"
+  warehouse_location = "gs://gcs/warehouse"
+  vending "gcs" {
+    credentials_file = "no-such.json"
+    duration         = "1h"
+  }
+}
+
+mount "keys" {
+  backend            = "native"
+  owner              = "acme"
+  catalog_url        = "bolt:///srv/keys.db"
+  warehouse_location = "s3://keys/warehouse"
+  vending "aws" {
+    role_arn = "arn:aws:iam::123456789012:role/lake"
+    kms_keys = ["alias/lake"]
+    ca_file  = "../good/ca.pem"
+  }
+}

@@ -6,7 +6,7 @@ server {
   max_body        = "128MiB"
   max_memory      = "2GiB"
   shutdown_grace  = "5s"
-  trusted_proxies = ["10.0.0.0/8", "192.0.2.1"]
+  trusted_proxies = ["10.0.0.0/8", "192.0.2.1", "unix"]
   rate_limit {
     requests_per_second = 0.5
   }
@@ -26,12 +26,13 @@ auth {
     jwks_url       = "https://idp.example.com/keys"
     audience       = ["icefield", "lake"]
     tenant_claim   = "tenant"
-    roles_claim    = "realm_access.roles"
+    roles_claim    = "https://acme\\.example/claims.roles"
     operator_roles = ["platform"]
     leeway         = "1m"
     algorithms     = ["ES256"]
     ca_file        = "ca.pem"
     token_relay    = true
+    relay_scope    = ""
   }
   oidc "here" {
     issuer     = "http://127.0.0.1:1"
@@ -105,6 +106,9 @@ mount "prod" {
   signing = true
   vending "aws" {
     role_arn              = "arn:minio:iam:::role/lake"
+    ca_file               = "ca.pem"
+    kms_keys              = ["arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"]
+    session_tags          = true
     duration              = "30m"
     sts_endpoint          = "https://sts.example.com"
     region                = "eu-central-1"
