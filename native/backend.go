@@ -32,6 +32,10 @@ type Config struct {
 	// remembered (see Backend.Idempotent); 0 switches it off. DefaultKeyLifetime
 	// is a good value.
 	KeyLifetime time.Duration
+	// Shared tells that the top-level namespaces belong to different tenants: each
+	// then has a folder of its own, and what a request makes of it, or in it, lies
+	// there. See home.
+	Shared bool
 	// ReadOnly keeps the registry from doing jobs (see package jobs): it shows
 	// them, and another process does them.
 	ReadOnly bool
@@ -51,6 +55,7 @@ type Backend struct {
 	cache     *cache
 	gate      *gate
 	tags      tagger
+	shared    bool
 	log       *slog.Logger
 	jobs      *jobs.Runner
 	purge     *jobs.Purge
@@ -88,7 +93,7 @@ func Open(ctx context.Context, cfg Config) (*Backend, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	b := &Backend{store: cfg.Store, warehouse: w, cache: newCache(cfg.MetadataCache), gate: newGate(),
-		tags: newTagger(w.ClientHints()), log: log, lifetime: cfg.KeyLifetime, now: time.Now, flights: newFlights(), background: new(sync.WaitGroup)}
+		tags: newTagger(w.ClientHints()), shared: cfg.Shared, log: log, lifetime: cfg.KeyLifetime, now: time.Now, flights: newFlights(), background: new(sync.WaitGroup)}
 	// The goroutines outlive the call that opened the registry.
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	b.stop = stop

@@ -98,6 +98,8 @@ type attempt struct {
 	location string
 	place    warehouse.Location
 	changed  bool
+	// ground is nil if all that it names lies where the object does.
+	ground *ground
 	// summary is what the written document says; set with its location.
 	summary *commit.Summary
 }
@@ -156,7 +158,7 @@ func (b *Backend) try(ctx context.Context, changes []change, answer func([]*atte
 	}
 	anything := false
 	for _, a := range attempts {
-		if err := b.work(a); err != nil {
+		if err := b.work(ctx, a); err != nil {
 			return nil, err
 		}
 		anything = anything || a.changed
@@ -178,7 +180,7 @@ func (b *Backend) try(ctx context.Context, changes []change, answer func([]*atte
 		}
 	}
 	err = b.swap(ctx, written, func(tx store.Tx, who store.By) (outcome, error) {
-		if err := swapAll(tx, attempts, who); err != nil {
+		if err := b.swapAll(tx, attempts, who); err != nil {
 			return outcome{}, err
 		}
 		return answer(attempts), nil
@@ -252,7 +254,7 @@ func startCreate(c change, taken error) error {
 }
 
 // work finds out what a change leads to and confines where it leads.
-func (b *Backend) work(a *attempt) error {
+func (b *Backend) work(ctx context.Context, a *attempt) error {
 	result, err := a.apply(a.base)
 	if err != nil {
 		return about(a.id, err)
@@ -262,13 +264,55 @@ func (b *Backend) work(a *attempt) error {
 		return nil
 	}
 	a.metadata, a.changed = result.Metadata, true
-	if err := b.confineUpdates(a.updates); err != nil {
+	named, err := b.confineUpdates(a.updates)
+	if err != nil {
 		return about(a.id, err)
 	}
 	if a.place, err = b.warehouse.Confine(result.TableLocation); err != nil {
 		return about(a.id, err)
 	}
+	if a.ground, err = b.wants(a, named); err == nil && a.ground != nil {
+		err = b.survey(ctx, a.ground)
+	}
+	if err != nil {
+		return about(a.id, err)
+	}
 	return nil
+}
+
+// wants is the ground that a change needs beside what the object has: nil for
+// most, which name what lies in its location.
+func (b *Backend) wants(a *attempt, named []commit.Named) (*ground, error) {
+	own := &a.place
+	if a.base == nil {
+		own = nil
+	} else if slices.ContainsFunc(named, func(n commit.Named) bool { return strings.HasPrefix(n.Where, "set-location") }) {
+		before, err := inspect(a.kind, a.base.Metadata)
+		if err != nil {
+			return nil, err
+		}
+		own = nil
+		if l, err := warehouse.Parse(before.Location); err == nil {
+			own = &l
+		}
+	}
+	g := &ground{id: a.id, self: a.object.ID, own: own}
+	if own == nil || !own.Within(a.place) || !a.place.Within(*own) {
+		g.place = &a.place
+	}
+	for _, n := range named {
+		l, err := b.lies(n)
+		if err != nil {
+			return nil, err
+		}
+		if own == nil || !l.Within(*own) {
+			g.named = append(g.named, n)
+		}
+	}
+	if g.place == nil && len(g.named) == 0 {
+		return nil, nil
+	}
+	return g, g.addFolders(g.named)
 }
 
 // about names the object that an error of one change is about.
@@ -313,7 +357,7 @@ func (b *Backend) writeAll(ctx context.Context, attempts []*attempt) ([]string, 
 
 // swapAll moves all pointers, or fails before it moved any. One that does not
 // change must not have moved either: its requirements were part of it.
-func swapAll(tx store.Tx, attempts []*attempt, who store.By) error {
+func (b *Backend) swapAll(tx store.Tx, attempts []*attempt, who store.By) error {
 	for _, a := range attempts {
 		o, err := objectIn(tx, a.id, a.kind)
 		switch {
@@ -330,6 +374,11 @@ func swapAll(tx store.Tx, attempts []*attempt, who store.By) error {
 		}
 	}
 	for _, a := range attempts {
+		if a.ground != nil {
+			if err := b.claim(tx, a.ground); err != nil {
+				return err
+			}
+		}
 		var err error
 		switch {
 		case !a.changed:

@@ -81,14 +81,14 @@ func (f *fixture) overtake(c change) {
 	f.t.Helper()
 	attempts, err := f.readAll(context.Background(), []change{c})
 	if err == nil {
-		err = f.work(attempts[0])
+		err = f.work(context.Background(), attempts[0])
 	}
 	if err == nil {
 		_, err = f.writeAll(context.Background(), attempts)
 	}
 	if err == nil {
 		err = f.swap(context.Background(), nil, func(tx store.Tx, who store.By) (outcome, error) {
-			return nothing(), swapAll(tx, attempts, who)
+			return nothing(), f.swapAll(tx, attempts, who)
 		})
 	}
 	if err != nil {
@@ -418,7 +418,7 @@ func TestOldMetadataFilesAreRemovedOnlyWhereTheTableAsksAndFromItsOwnFolder(t *t
 			exists(second.MetadataLocation), exists(third.MetadataLocation), exists(fourth.MetadataLocation))
 	}
 	// A registered document may claim any file as its own history.
-	forged := strings.ReplaceAll(string(fourth.Metadata), third.MetadataLocation, other.MetadataLocation)
+	forged := strings.ReplaceAll(apart(t, fourth.Metadata, f.Warehouse()+"/forged"), third.MetadataLocation, other.MetadataLocation)
 	path := filepath.Join(f.dir, "forged.metadata.json")
 	if err := os.WriteFile(path, []byte(forged), 0o600); err != nil {
 		t.Fatal(err)

@@ -28,17 +28,20 @@ func (b *Backend) confine(locations []commit.Named) error {
 }
 
 func (b *Backend) confineOne(named commit.Named) error {
-	var err error
-	if file(named.Where) {
-		_, err = b.warehouse.ConfineFile(named.Location)
-	} else {
-		_, err = b.warehouse.Confine(named.Location)
-	}
+	_, err := b.lies(named)
 	var bad *warehouse.BadLocation
 	if errors.As(err, &bad) {
 		return &mounts.Error{Kind: mounts.BadRequest, Msg: named.Where + ": " + bad.Error()}
 	}
 	return err
+}
+
+// lies reads a location, which must lie inside the warehouse.
+func (b *Backend) lies(named commit.Named) (warehouse.Location, error) {
+	if file(named.Where) {
+		return b.warehouse.ConfineFile(named.Location)
+	}
+	return b.warehouse.Confine(named.Location)
 }
 
 // file tells the places of files that an engine wrote, whose names may hold what
@@ -47,13 +50,13 @@ func file(where string) bool {
 	return strings.Contains(where, "manifest") || strings.Contains(where, "statistics-path")
 }
 
-// confineUpdates checks what a commit carries.
-func (b *Backend) confineUpdates(updates []json.RawMessage) error {
+// confineUpdates checks what a commit carries, and returns it.
+func (b *Backend) confineUpdates(updates []json.RawMessage) ([]commit.Named, error) {
 	locations, err := commit.Locations(updates)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return b.confine(locations)
+	return locations, b.confine(locations)
 }
 
 // confineDocument checks what a metadata document that others wrote points to:
@@ -64,12 +67,12 @@ func (b *Backend) confineUpdates(updates []json.RawMessage) error {
 // expired, or its files rewritten into the warehouse, before it is registered.
 // Earlier metadata files may be anywhere: they are names in a log, which nothing
 // follows out of the table's own folder.
-func (b *Backend) confineDocument(kind store.Kind, doc []byte, summary *commit.Summary) error {
+func (b *Backend) confineDocument(kind store.Kind, doc []byte, summary *commit.Summary) ([]commit.Named, error) {
 	locations := append([]commit.Named{{Where: "location", Location: summary.Location}}, commit.PropertyLocations(summary.Properties)...)
 	if kind == store.Table {
 		files, err := filesOf(doc)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		locations = append(locations, files...)
 	}
@@ -77,7 +80,7 @@ func (b *Backend) confineDocument(kind store.Kind, doc []byte, summary *commit.S
 	if refusal := (*mounts.Error)(nil); errors.As(err, &refusal) {
 		refusal.Msg = "the metadata file cannot be registered here: " + refusal.Msg
 	}
-	return err
+	return locations, err
 }
 
 // filesOf is the files that a table's metadata points to.

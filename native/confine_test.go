@@ -124,6 +124,7 @@ func TestATableWhoseHistoryLiesElsewhereIsNotRegistered(t *testing.T) {
 		if err := json.Unmarshal(grown.Metadata, &table); err != nil {
 			t.Fatal(err)
 		}
+		table["location"] = f.Warehouse() + "/r"
 		change(table)
 		path := filepath.Join(f.dir, "r.metadata.json")
 		if err := os.WriteFile(path, marshal(t, table), 0o600); err != nil {
@@ -162,14 +163,11 @@ func TestATableWhoseHistoryLiesElsewhereIsNotRegistered(t *testing.T) {
 // A table's old metadata file may be another table's current one.
 func TestAnOldMetadataFileThatAnotherPointerHoldsStays(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.ReadOnly = true })
-	ctx := context.Background()
 	f.namespace("a")
 	id := ident("t", "a")
 	first := f.table(id)
 	spelled := strings.Replace(first.MetadataLocation, "file:///", "file:/", 1)
-	if _, err := f.RegisterTable(ctx, &mounts.RegisterTableRequest{Namespace: mounts.Namespace{"a"}, Name: "r", MetadataLocation: spelled}); err != nil {
-		t.Fatal(err)
-	}
+	f.point(ident("r", "a"), spelled)
 	second := f.commit(setProperties(id, map[string]string{"write.metadata.previous-versions-max": "1", "write.metadata.delete-after-commit.enabled": "true"}))
 	third := f.commit(setProperties(id, map[string]string{"k": "1"}))
 	f.commit(setProperties(id, map[string]string{"k": "2"}))
@@ -198,7 +196,7 @@ func TestALocationThatAnotherReplicaRegisteredAnewIsReadAnew(t *testing.T) {
 	for i, overwrite := range []bool{false, true, true} {
 		origin := fmt.Sprint("origin", i)
 		doc := f.commit(setProperties(ident("source", "a"), map[string]string{"origin": origin})).Metadata
-		if err := os.WriteFile(path, doc, 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(apart(t, doc, f.Warehouse()+"/t")), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := f.RegisterTable(ctx, &mounts.RegisterTableRequest{Namespace: id.Namespace, Name: id.Name, MetadataLocation: path, Overwrite: overwrite}); err != nil {

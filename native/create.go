@@ -32,7 +32,8 @@ func (b *Backend) create(ctx context.Context, req *mounts.CreateTableRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := b.confine(commit.PropertyLocations(req.Properties)); err != nil {
+	g, err := b.settle(ctx, req.Object(), place, req.Location, req.Properties)
+	if err != nil {
 		return nil, err
 	}
 	doc, err := commit.Create(req, place.String(), commit.Options{})
@@ -45,7 +46,7 @@ func (b *Backend) create(ctx context.Context, req *mounts.CreateTableRequest) (*
 		}
 		return &mounts.Table{Metadata: doc, Config: b.warehouse.ClientHints()}, nil
 	}
-	o, err := b.begin(ctx, req.Object(), store.Table, place, doc)
+	o, err := b.begin(ctx, g, store.Table, doc)
 	if err != nil {
 		return nil, err
 	}
@@ -73,15 +74,36 @@ func (b *Backend) choose(ctx context.Context, id mounts.Identifier, kind store.K
 	return place.Join(warehouse.Segment(id.Name) + "-" + uuid.NewString()), nil
 }
 
+// settle looks at the ground of a new object whose location was chosen, as wanted
+// or, if that is empty, by choose itself.
+func (b *Backend) settle(ctx context.Context, id mounts.Identifier, place warehouse.Location, wanted string, properties map[string]string) (*ground, error) {
+	named := commit.PropertyLocations(properties)
+	if err := b.confine(named); err != nil {
+		return nil, err
+	}
+	g := &ground{id: id, place: &place, fresh: wanted == "", named: named}
+	if err := g.addFolders(named); err != nil {
+		return nil, err
+	}
+	if wanted != "" {
+		g.named = append(g.named, commit.Named{Location: wanted})
+	}
+	return g, b.survey(ctx, g)
+}
+
 // begin writes the first metadata file of an object and makes its pointer.
-func (b *Backend) begin(ctx context.Context, id mounts.Identifier, kind store.Kind, place warehouse.Location, doc []byte) (store.Object, error) {
-	file, _, err := b.write(ctx, kind, place, "", doc)
+func (b *Backend) begin(ctx context.Context, g *ground, kind store.Kind, doc []byte) (store.Object, error) {
+	id := g.id
+	file, _, err := b.write(ctx, kind, *g.place, "", doc)
 	if err != nil {
 		return store.Object{}, err
 	}
 	o := newObject(id, kind, file)
 	err = b.swap(ctx, []string{file}, func(tx store.Tx, who store.By) (outcome, error) {
 		if err := free(tx, id, kind); err != nil {
+			return nothing(), err
+		}
+		if err := b.claim(tx, g); err != nil {
 			return nothing(), err
 		}
 		created, err := tx.Create(o, who)
@@ -125,11 +147,14 @@ func (b *Backend) register(ctx context.Context, req *mounts.RegisterTableRequest
 
 // adopt makes an object of a metadata file that exists.
 func (b *Backend) adopt(ctx context.Context, id mounts.Identifier, kind store.Kind, metadata string, overwrite bool) (o store.Object, doc []byte, err error) {
+	g := &ground{id: id}
 	usable := func(tx store.Tx) error {
 		err := free(tx, id, kind)
 		if taken, lookup := tx.Object(id); overwrite && lookup == nil && taken.Kind == kind {
+			g.self = taken.ID
 			return nil
 		}
+		g.self = uuid.Nil
 		return err
 	}
 	if err := b.store.View(ctx, usable); err != nil {
@@ -148,7 +173,18 @@ func (b *Backend) adopt(ctx context.Context, id mounts.Identifier, kind store.Ki
 	if err != nil {
 		return o, nil, err
 	}
-	if err := b.confineDocument(kind, doc, summary); err != nil {
+	if g.named, err = b.confineDocument(kind, doc, summary); err == nil {
+		err = g.addFolders(g.named)
+	}
+	if err != nil {
+		return o, nil, err
+	}
+	place, err := b.warehouse.Confine(summary.Location)
+	if err != nil {
+		return o, nil, err
+	}
+	g.place, g.named, g.folders = &place, append(g.named, commit.Named{Where: "metadata-location", Location: metadata}), append(g.folders, file.Parent())
+	if err := b.survey(ctx, g); err != nil {
 		return o, nil, err
 	}
 	location := file.String()
@@ -157,6 +193,9 @@ func (b *Backend) adopt(ctx context.Context, id mounts.Identifier, kind store.Ki
 			return nothing(), err
 		}
 		if err := notPurged(tx, file); err != nil {
+			return nothing(), err
+		}
+		if err := b.claim(tx, g); err != nil {
 			return nothing(), err
 		}
 		o, err = tx.Object(id)

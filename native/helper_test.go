@@ -96,6 +96,36 @@ func (f *fixture) load(id mounts.Identifier) *mounts.Table {
 	return table
 }
 
+// point makes a table of a metadata file past all checks, as an older registry
+// may have.
+func (f *fixture) point(id mounts.Identifier, file string) {
+	f.t.Helper()
+	err := f.inner.Store.Update(context.Background(), func(tx store.Tx) error {
+		_, err := tx.Create(newObject(id, store.Table, file), store.By{})
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// apart is a metadata document that is put at another location.
+func apart(t testing.TB, metadata []byte, location string) string {
+	t.Helper()
+	var doc map[string]any
+	decoder := json.NewDecoder(strings.NewReader(string(metadata)))
+	decoder.UseNumber()
+	if err := decoder.Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	doc["location"] = location
+	text, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func createViewRequest(id mounts.Identifier) *mounts.CreateViewRequest {
 	return &mounts.CreateViewRequest{Namespace: id.Namespace, Name: id.Name, Schema: json.RawMessage(testSchema), ViewVersion: json.RawMessage(
 		`{"version-id":1,"schema-id":0,"timestamp-ms":1700000000000,"summary":{"engine-name":"test"},"default-namespace":["a"],

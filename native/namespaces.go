@@ -106,14 +106,16 @@ func (b *Backend) LoadNamespace(ctx context.Context, req *mounts.LoadNamespaceRe
 
 // CreateNamespace implements mounts.Backend. A namespace that names no location
 // gets one below its parent's, since some engines ask for it when they create
-// tables.
+// tables. A top-level namespace belongs to the tenant of whoever creates it.
 func (b *Backend) CreateNamespace(ctx context.Context, req *mounts.CreateNamespaceRequest) (*mounts.NamespaceInfo, error) {
 	if err := checkNamespace(req.Namespace); err != nil {
 		return nil, fail(req, err)
 	}
-	badLocation := b.checkNamespaceLocation(req.Properties)
 	who := by(ctx)
 	n := store.Namespace{Path: slices.Clone(req.Namespace), ID: uuid.New(), Created: who.Time, Updated: who.Time}
+	if len(n.Path) == 1 {
+		n.Owner = mounts.CallerFrom(ctx).Tenant
+	}
 	var created map[string]string
 	err := b.update(ctx, func(tx store.Tx) (outcome, error) {
 		n := n
@@ -125,10 +127,14 @@ func (b *Backend) CreateNamespace(ctx context.Context, req *mounts.CreateNamespa
 		if _, err := tx.Namespace(n.Path); !errors.Is(err, store.ErrNotFound) {
 			return nothing(), errors.Join(err, store.ErrExists)
 		}
-		if badLocation != nil {
-			return nothing(), badLocation
+		folder := base.Join(warehouse.Segment(n.Path[len(parent)]))
+		if b.shared && parent.IsRoot() {
+			folder = b.home(n)
 		}
-		n.Properties = map[string]string{propertyLocation: base.Join(warehouse.Segment(n.Path[len(parent)])).String()}
+		if err := b.checkNamespaceLocation(tx, n, req.Properties); err != nil {
+			return nothing(), err
+		}
+		n.Properties = map[string]string{propertyLocation: folder.String()}
 		maps.Copy(n.Properties, req.Properties)
 		created = n.Properties
 		return outcome{Namespace: &mounts.NamespaceInfo{Namespace: n.Path, Properties: n.Properties}}, tx.CreateNamespace(n)
@@ -145,18 +151,32 @@ func (b *Backend) CreateNamespace(ctx context.Context, req *mounts.CreateNamespa
 	return &mounts.NamespaceInfo{Namespace: n.Path, Properties: maps.Clone(created)}, nil
 }
 
-// checkNamespaceLocation confines a location among properties. Unlike a table's
-// it may be the warehouse itself.
-func (b *Backend) checkNamespaceLocation(properties map[string]string) error {
+// checkNamespaceLocation confines a location among the properties of a namespace
+// that exists or is about to. Unlike a table's it may be the warehouse itself,
+// or, in a shared registry, the folder of its top-level namespace.
+func (b *Backend) checkNamespaceLocation(tx store.Tx, n store.Namespace, properties map[string]string) error {
 	text, ok := properties[propertyLocation]
 	if !ok {
 		return nil
 	}
-	if l, err := warehouse.Parse(text); err == nil && l.Within(b.warehouse.Root()) {
+	l, err := warehouse.Parse(text)
+	if err != nil || !l.Within(b.warehouse.Root()) {
+		_, err := b.warehouse.Confine(text)
+		return err
+	}
+	if !b.shared {
 		return nil
 	}
-	_, err := b.warehouse.Confine(text)
-	return err
+	home := b.home(n)
+	if len(n.Path) > 1 {
+		if home, err = b.homeOf(tx, n.Path); err != nil {
+			return err
+		}
+	}
+	if !l.Within(home) {
+		return outsideHome(text, home)
+	}
+	return nil
 }
 
 // namespaceLocation is where new tables and namespaces inside path go: its own
@@ -172,15 +192,22 @@ func (b *Backend) namespaceLocation(tx store.Tx, path mounts.Namespace) (warehou
 	case err != nil:
 		return warehouse.Location{}, err
 	}
-	// The warehouse may have moved since the property was set.
-	if l, err := warehouse.Parse(n.Properties[propertyLocation]); err == nil && l.Within(b.warehouse.Root()) {
+	top, rest := b.warehouse.Root(), path
+	if b.shared {
+		if top, err = b.homeOf(tx, path); err != nil {
+			return warehouse.Location{}, err
+		}
+		rest = path[1:]
+	}
+	// The warehouse may have moved since the property was set, or the registry
+	// become one that is shared.
+	if l, err := warehouse.Parse(n.Properties[propertyLocation]); err == nil && l.Within(top) {
 		return l, nil
 	}
-	l := b.warehouse.Root()
-	for _, level := range path {
-		l = l.Join(warehouse.Segment(level))
+	for _, level := range rest {
+		top = top.Join(warehouse.Segment(level))
 	}
-	return l, nil
+	return top, nil
 }
 
 // UpdateNamespaceProperties implements mounts.Backend. The lists it answers are
@@ -195,7 +222,6 @@ func (b *Backend) UpdateNamespaceProperties(ctx context.Context, req *mounts.Upd
 				fmt.Sprintf("the property %q is both set and removed; ask for one of them", key)))
 		}
 	}
-	badLocation := b.checkNamespaceLocation(req.Updates)
 	now := by(ctx).Time
 	var result *mounts.UpdatedProperties
 	err := b.update(ctx, func(tx store.Tx) (outcome, error) {
@@ -203,8 +229,8 @@ func (b *Backend) UpdateNamespaceProperties(ctx context.Context, req *mounts.Upd
 		if err != nil {
 			return nothing(), err
 		}
-		if badLocation != nil {
-			return nothing(), badLocation
+		if err := b.checkNamespaceLocation(tx, n, req.Updates); err != nil {
+			return nothing(), err
 		}
 		done := &mounts.UpdatedProperties{Updated: slices.Sorted(maps.Keys(req.Updates)), Removed: []string{}, Missing: []string{}}
 		if done.Updated == nil {

@@ -161,24 +161,13 @@ func TestPurgeIsRefusedWholeWhereFilesMayBeAnothers(t *testing.T) {
 	ctx := context.Background()
 	cases := map[string]func(f *fixture, at string){
 		"a table inside": func(f *fixture, at string) {
-			req := createRequest(ident("other", "a"))
-			req.Location = at + "/inner"
-			if _, err := f.CreateTable(ctx, req); err != nil {
-				t.Fatal(err)
-			}
+			f.point(ident("other", "a"), at+"/inner/metadata/00000-x.metadata.json")
 		},
 		"a table inside, spelled otherwise": func(f *fixture, at string) {
-			req := createRequest(ident("other", "a"))
-			req.Location = "file:" + local(at) + "/inner"
-			if _, err := f.CreateTable(ctx, req); err != nil {
-				t.Fatal(err)
-			}
+			f.point(ident("other", "a"), "file:"+local(at)+"/inner/metadata/00000-x.metadata.json")
 		},
 		"the same file twice": func(f *fixture, _ string) {
-			if _, err := f.RegisterTable(ctx, &mounts.RegisterTableRequest{Namespace: mounts.Namespace{"a"}, Name: "other",
-				MetadataLocation: f.load(ident("t", "a")).MetadataLocation}); err != nil {
-				t.Fatal(err)
-			}
+			f.point(ident("other", "a"), f.load(ident("t", "a")).MetadataLocation)
 		},
 	}
 	for name, make := range cases {

@@ -316,7 +316,7 @@ func TestARegisteredFileIsReadAnewThoughOneOfThatNameWasKnown(t *testing.T) {
 	put := func(origin string) *mounts.Table {
 		t.Helper()
 		doc := f.commit(setProperties(ident("source", "a"), map[string]string{"origin": origin})).Metadata
-		if err := os.WriteFile(path, doc, 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(apart(t, doc, f.Warehouse()+"/t")), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		table, err := f.RegisterTable(ctx, &mounts.RegisterTableRequest{Namespace: id.Namespace, Name: id.Name, MetadataLocation: path})
@@ -387,6 +387,11 @@ func TestRegisterTakesOnlyValidMetadataInsideTheWarehouse(t *testing.T) {
 	_, err = f.RegisterTable(ctx, &mounts.RegisterTableRequest{Namespace: mounts.Namespace{"b"}, Name: "r", MetadataLocation: first.MetadataLocation})
 	wantError(t, err, mounts.NoSuchNamespace, "b", "")
 
+	for _, name := range []string{"t", "u"} {
+		if err := f.DropTable(ctx, &mounts.DropTableRequest{Table: ident(name, "a")}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	registered, err := register("r", first.MetadataLocation, false)
 	if err != nil || string(registered.Metadata) != string(first.Metadata) || registered.MetadataLocation != first.MetadataLocation || registered.ETag == "" {
 		t.Fatalf("%+v, %v", registered, err)

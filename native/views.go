@@ -58,14 +58,15 @@ func (b *Backend) createView(ctx context.Context, req *mounts.CreateViewRequest)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.confine(commit.PropertyLocations(req.Properties)); err != nil {
+	g, err := b.settle(ctx, id, place, req.Location, req.Properties)
+	if err != nil {
 		return nil, err
 	}
 	doc, err := commit.CreateView(req, place.String(), commit.Options{})
 	if err != nil {
 		return nil, err
 	}
-	o, err := b.begin(ctx, id, store.View, place, doc)
+	o, err := b.begin(ctx, g, store.View, doc)
 	if err != nil {
 		return nil, err
 	}

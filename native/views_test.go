@@ -105,6 +105,10 @@ func TestAViewsPropertiesSayHowItsFilesAreKept(t *testing.T) {
 	}
 	// A view's file of any age can be registered.
 	for i, old := range []string{created.MetadataLocation, plain.MetadataLocation} {
+		if err := f.DropView(context.Background(), &mounts.DropViewRequest{View: id}); err != nil {
+			t.Fatal(err)
+		}
+		id.Name = fmt.Sprint("old", i)
 		if _, err := f.RegisterView(context.Background(), &mounts.RegisterViewRequest{Namespace: id.Namespace, Name: fmt.Sprint("old", i), MetadataLocation: old}); err != nil {
 			t.Errorf("%s: %v", old, err)
 		}
@@ -369,6 +373,9 @@ func TestRegisterViewConfinesTheFileAndWhereItLeads(t *testing.T) {
 		if e := mounts.AsError(err); e == nil || e.Kind != mounts.BadRequest || !strings.Contains(e.Message(), "a view name") {
 			t.Errorf("%.20q: %v", name, err)
 		}
+	}
+	if err := f.DropView(ctx, &mounts.DropViewRequest{View: ident("v", "a")}); err != nil {
+		t.Fatal(err)
 	}
 	if err := register(view.MetadataLocation); err != nil {
 		t.Error(err)

@@ -43,6 +43,8 @@ func (s *suite) registerView() {
 				s.Errorf("registered %s, got %s", before.MetadataLocation, v.MetadataLocation)
 			}
 		}
+		// A registry may refuse to have two objects at one location.
+		s.must(s.w.DropView(s.ctx, &mounts.DropViewRequest{View: id}))
 	}
 }
 
