@@ -29,7 +29,20 @@
 // A change that carries an Idempotency-Key is made at most once
 // (Backend.Idempotent): its outcome is written in the transaction that makes it.
 //
-// Whatever a request makes a table or view point to lies inside the warehouse.
+// Whatever a request makes a table or view point to lies inside the warehouse, and
+// each table and view has its location for itself: none is created at, registered
+// from, or moved to, a location that equals that of another one, encloses it, or
+// lies inside it, since whoever may read a table is handed keys to its location.
+// A request that says nothing of locations never meets this.
+//
+// A top-level namespace belongs to the tenant of whoever created it
+// (Backend.Owners). Where a registry is Shared by several tenants each of them
+// has a folder of its own, "<warehouse>/<name>-<id>", and everything that a
+// request names in it (locations of tables, views and namespaces, metadata files,
+// manifest lists, statistics, the properties that say where to write) lies there,
+// or in the location that a table already has. What stands inside of manifests is
+// not looked at: they may name any file, but no key and no signature is given for
+// it.
 //
 // Views go through the same protocol and share their names with the tables. The
 // metadata files of a view stay when it is replaced or dropped, whatever its
