@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/icefield/icefield/mounts"
 )
@@ -57,9 +59,9 @@ func sessionPolicy(partition string, at place, access mounts.StorageAccess, keys
 	if err := e.Encode(policy); err != nil {
 		return "", err
 	}
-	document := strings.TrimSpace(text.String())
-	if n := len([]rune(document)); n > maxPolicy {
-		return "", fmt.Errorf("the session policy for %d characters of key has %d characters, of which AWS takes %d", len([]rune(at.key())), n, maxPolicy)
+	document := latin(strings.TrimSpace(text.String()))
+	if n := utf8.RuneCountInString(document); n > maxPolicy {
+		return "", fmt.Errorf("the session policy for %d characters of key has %d characters, of which AWS takes %d", utf8.RuneCountInString(at.key()), n, maxPolicy)
 	}
 	return document, nil
 }
@@ -68,4 +70,20 @@ func sessionPolicy(partition string, at place, access mounts.StorageAccess, keys
 // policy language, which has variables for exactly this.
 func literal(key string) string {
 	return strings.NewReplacer("$", "${$}", "*", "${*}", "?", "${?}").Replace(key)
+}
+
+// latin escapes what AWS takes in a policy only as an escape of JSON: everything
+// beyond the first 256 characters.
+func latin(document string) string {
+	var b strings.Builder
+	for _, r := range document {
+		if r <= 0xff {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
