@@ -29,6 +29,7 @@ type file struct {
 	gone error
 	// resume is when rotation may be tried again after it failed.
 	resume time.Time
+	undo   func() // of survive
 }
 
 // checkEvery is how often the file is compared with what its path names.
@@ -57,6 +58,7 @@ func openFile(path string, max int64, keep int, logger *slog.Logger) (sink, erro
 	if err := f.reopen(); err != nil {
 		return nil, fmt.Errorf("audit: the trail cannot be opened: %w", err)
 	}
+	f.undo = survive()
 	return f, nil
 }
 
@@ -139,8 +141,9 @@ func (f *file) rotate(now time.Time) {
 	}
 }
 
-// shift renames path.1 to path.2 and so on, the oldest first, so that a failure
-// in between leaves a gap and overwrites nothing; then path to path.1.
+// shift renames path.1 to path.2 and so on up to the first number that is free,
+// the oldest first, so that a failure in between leaves a gap, which the next
+// rotation closes, and overwrites nothing; then path to path.1.
 func (f *file) shift() error {
 	own, err := f.f.Stat()
 	if err != nil {
@@ -157,7 +160,13 @@ func (f *file) shift() error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	for i := f.keep - 1; i >= 1; i-- {
+	free := 1
+	for ; free < f.keep; free++ {
+		if _, err := os.Lstat(numbered(path, free)); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	for i := free - 1; i >= 1; i-- {
 		if err := os.Rename(numbered(path, i), numbered(path, i+1)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -192,4 +201,7 @@ func (f *file) group() int {
 	return f.kind.group()
 }
 
-func (f *file) close() error { return f.f.Close() }
+func (f *file) close() error {
+	f.undo()
+	return f.f.Close()
+}

@@ -23,7 +23,31 @@ const (
 	maxMore     = 40 << 10
 )
 
+// timeFormat is what appendTime writes.
 const timeFormat = "2006-01-02T15:04:05.000000Z"
+
+// appendTime is AppendFormat in a third of its time.
+func appendTime(b []byte, t time.Time) []byte {
+	t = t.UTC()
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		return t.AppendFormat(b, timeFormat)
+	}
+	hour, minute, second := t.Clock()
+	micros := t.Nanosecond() / 1000
+	two := func(n int, end byte) { b = append(b, byte('0'+n/10), byte('0'+n%10), end) }
+	b = append(b, byte('0'+year/1000), byte('0'+year/100%10))
+	two(year%100, '-')
+	two(int(month), '-')
+	two(day, 'T')
+	two(hour, ':')
+	two(minute, ':')
+	two(second, '.')
+	for unit := 100000; unit > 0; unit /= 10 {
+		b = append(b, byte('0'+micros/unit%10))
+	}
+	return append(b, 'Z')
+}
 
 // line builds one event. The twelve fields that every line has come first and in
 // their fixed order; null stands for what is not known or does not apply. The
@@ -81,14 +105,14 @@ func appendLoss(b []byte, now time.Time, lost, refused uint64, since time.Time) 
 	l.b = append(l.b, `,"refused":`...)
 	l.b = strconv.AppendUint(l.b, refused, 10)
 	l.b = append(l.b, `,"since":"`...)
-	l.b = since.UTC().AppendFormat(l.b, timeFormat)
+	l.b = appendTime(l.b, since)
 	l.b = append(l.b, '"')
 	return l.end()
 }
 
 func (l *line) head(now time.Time) {
 	l.b = append(l.b, `{"time":"`...)
-	l.b = now.UTC().AppendFormat(l.b, timeFormat)
+	l.b = appendTime(l.b, now)
 	l.b = append(l.b, '"')
 }
 

@@ -94,8 +94,8 @@ func FuzzNoNameBreaksALine(f *testing.F) {
 		f.Add(s, "n", "id", "p")
 		f.Add("n", s, "id", "p")
 		f.Add("n", "t", s, s)
-		f.Add(strings.Repeat(s, 3000), strings.Repeat(s, 3000), s, strings.Repeat(s, 800))
 	}
+	f.Add(strings.Repeat("\u2028", 800), strings.Repeat("x", 3000), "id", strings.Repeat("p", 800))
 	f.Fuzz(func(t *testing.T, level, name, id, rule string) {
 		e := sample()
 		e.Resource.Path, e.Resource.Name = mounts.Namespace{level, level}, name
@@ -206,5 +206,11 @@ func TestAnEntityIsWrittenAsPolicyNamesIt(t *testing.T) {
 		var text string
 		require.NoError(t, json.Unmarshal(append(b, '"'), &text))
 		require.Equal(t, cedarText(r), text)
+	}
+}
+
+func TestTimesAreWrittenAsTheStandardLibraryDoes(t *testing.T) {
+	for _, at := range []time.Time{noon, {}, time.Unix(0, 0), time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC), time.Date(12345, 1, 2, 3, 4, 5, 6, time.UTC)} {
+		require.Equal(t, at.UTC().Format(timeFormat), string(appendTime(nil, at)))
 	}
 }

@@ -32,7 +32,6 @@ type Log struct {
 	done    chan struct{} // closed when the writer has ended
 
 	writer writer // the writer's alone
-	undo   func() // of survive
 
 	mu      sync.Mutex
 	waiting batch
@@ -110,7 +109,6 @@ func newTicket() *ticket {
 func (l *Log) start() *Log {
 	l.writer.torn = l.sink.torn()
 	l.metrics.health(true)
-	l.undo = survive()
 	go l.run()
 	return l
 }
@@ -298,16 +296,15 @@ func (l *Log) Close() error {
 	var err error
 	if ended {
 		err = l.sink.close()
-		l.undo()
 	}
 	l.mu.Lock()
 	lost := l.untold.lost + uint64(len(l.waiting.marks))
 	l.mu.Unlock()
 	if !ended {
-		return fmt.Errorf("audit: %d events and those of a write that does not end are lost", lost)
+		return fmt.Errorf("audit: events lost: %d, and those of a write that does not end", lost)
 	}
 	if lost > 0 {
-		return fmt.Errorf("audit: %d events are lost", lost)
+		return fmt.Errorf("audit: events lost: %d", lost)
 	}
 	return err
 }

@@ -144,6 +144,18 @@ func (e *entity) raw(s string) {
 func (e *entity) part(s string) {
 	const upper = "0123456789ABCDEF"
 	for i := 0; i < len(s) && !e.full; {
+		start := i
+		for i < len(s) && s[i] < utf8.RuneSelf && plain[s[i]] && s[i] != '/' && s[i] != '%' {
+			i++
+		}
+		if i > start {
+			run := s[start:i]
+			if room := e.limit - len(e.b); len(run) > room {
+				run, e.full = run[:max(room, 0)], true
+			}
+			e.b = append(e.b, run...)
+			continue
+		}
 		var escaped [12]byte
 		out, size := escaped[:0], 1
 		switch c := s[i]; {
@@ -151,9 +163,7 @@ func (e *entity) part(s string) {
 			out = append(out, '%', upper[c>>4], upper[c&15])
 		case c == '"' || c == '\\':
 			out = append(out, '\\', '\\', '\\', c)
-		case c < utf8.RuneSelf:
-			out = append(out, c)
-		default:
+		default: // the rest of ASCII is in the run above
 			var r rune
 			if r, size = utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && size == 1 {
 				out = append(out, '%', upper[c>>4], upper[c&15])

@@ -195,16 +195,16 @@ func (l *Log) settle(marks []mark, whole int, err error) {
 	l.mu.Unlock()
 
 	l.metrics.health(err == nil)
-	counts := []any{slog.Uint64("lost", status.Lost), slog.Uint64("refused", status.Refused)}
+	again := now.Sub(l.writer.told) >= remindEvery
 	switch {
-	case err != nil && (was == OK || now.Sub(l.writer.told) >= remindEvery):
+	case err != nil && (was == OK || again):
 		l.writer.told = now
-		l.logger.Error("the audit trail cannot be written", append(counts, slog.String("reason", status.Reason))...)
+		l.logger.Error("the audit trail cannot be written", "lost", status.Lost, "refused", status.Refused, "reason", status.Reason)
 	case err == nil && was == Failing:
-		l.logger.Warn("the audit trail can be written again", counts...)
-	case err == nil && untold.lost > 0 && now.Sub(l.writer.told) >= remindEvery:
+		l.logger.Warn("the audit trail can be written again", "lost", status.Lost, "refused", status.Refused)
+	case err == nil && untold.lost > 0 && again:
 		l.writer.told = now
-		l.logger.Warn("events of the audit trail are lost: they come faster than they can be written", counts...)
+		l.logger.Warn("events of the audit trail are lost: they come faster than they can be written", "lost", status.Lost)
 	}
 }
 
@@ -212,12 +212,12 @@ func (l *Log) settle(marks []mark, whole int, err error) {
 func reason(err error) string {
 	var number syscall.Errno
 	switch {
+	case errors.Is(err, errGone):
+		return errGone.Error()
 	case errors.As(err, &number):
 		return number.Error()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return "nobody reads the pipe"
-	case errors.Is(err, errGone):
-		return errGone.Error()
 	}
 	return "the write failed"
 }

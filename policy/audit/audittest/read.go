@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/icefield/icefield/policy"
 )
@@ -41,18 +44,28 @@ type Line struct {
 // Read reads the trail at path, after the files that it was rotated to, in the
 // order in which they were written. torn counts the lines that are not whole.
 func Read(path string) (lines []Line, torn int, err error) {
-	var names []string
-	for i := 1; ; i++ {
-		name := path + "." + strconv.Itoa(i)
-		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			break
-		} else if err != nil {
-			return nil, 0, err
+	found, err := filepath.Glob(path + ".*")
+	if err != nil {
+		return nil, 0, err
+	}
+	var numbers []int
+	for _, name := range found {
+		// A rotation that a kill cut short leaves a number out.
+		if n, err := strconv.Atoi(strings.TrimPrefix(name, path+".")); err == nil {
+			numbers = append(numbers, n)
 		}
-		names = append([]string{name}, names...)
+	}
+	slices.Sort(numbers)
+	slices.Reverse(numbers)
+	var names []string
+	for _, n := range numbers {
+		names = append(names, fmt.Sprintf("%s.%d", path, n))
 	}
 	for _, name := range append(names, path) {
 		text, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) && name == path && len(names) > 0 {
+			break // killed between the renaming and the new file
+		}
 		if err != nil {
 			return nil, 0, err
 		}
