@@ -131,7 +131,7 @@ func (c *Config) check() error {
 			wrong("oidc %q: there is another of this name", o.Name)
 		}
 		if other, taken := issuers[o.Issuer]; taken {
-			wrong("oidc %q: its issuer %s is that of oidc %q already; give one block both audiences", o.Name, o.Issuer, other)
+			wrong("oidc %q: its issuer %s is that of oidc %q already; give one block both audiences", o.Name, shown(o.Issuer), other)
 		}
 		if o.Relay && relays != "" {
 			wrong("oidc %q: the token route is relayed to one issuer, and that is oidc %q", o.Name, relays)
@@ -206,14 +206,14 @@ func (o *OIDC) check() error {
 		}
 	}
 	if err := checkURL(o.Issuer); err != nil {
-		return fmt.Errorf("issuer %s: %w", o.Issuer, err)
+		return fmt.Errorf("issuer %s: %w", shown(o.Issuer), err)
 	}
 	if u, _ := url.Parse(o.Issuer); u.RawQuery != "" || u.ForceQuery {
 		return fmt.Errorf("issuer %s: an issuer has no query", o.Issuer)
 	}
 	if o.JWKSURL != "" {
 		if err := checkURL(o.JWKSURL); err != nil {
-			return fmt.Errorf("jwks_url %s: %w", o.JWKSURL, err)
+			return fmt.Errorf("jwks_url %s: %w", shown(o.JWKSURL), err)
 		}
 	}
 	return nil
@@ -232,6 +232,16 @@ func checkURL(s string) error {
 		return nil
 	}
 	return errors.New("it must begin with https://; http is for this machine only")
+}
+
+// shown is a URL as messages have it: without the user that it must not have.
+func shown(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return "(no URL)"
+	}
+	u.User = nil
+	return clip(u.String())
 }
 
 func loopback(host string) bool {

@@ -104,7 +104,7 @@ func (i *issuer) checkEndpoint(name, at string) error {
 		err = errors.New("it must begin with https://, as the issuer does")
 	}
 	if err != nil {
-		return fmt.Errorf("its %s %s: %w", name, clip(at), err)
+		return fmt.Errorf("its %s %s: %w", name, shown(at), err)
 	}
 	return nil
 }
