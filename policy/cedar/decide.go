@@ -87,7 +87,7 @@ func (s *Set) prepare(q *policy.Question, r policy.Resource) (*scene, error) {
 	if !ok || a.kinds&(1<<kind) == 0 {
 		return nil, fmt.Errorf("action %q is none of resources of kind %q", q.Action, r.Kind)
 	}
-	return &scene{subject: newSubject(q.Principal), action: a, object: newObject(r, kind), context: q.Context}, nil
+	return &scene{people: s.people, subject: newSubject(q.Principal), action: a, object: newObject(r, kind), context: q.Context}, nil
 }
 
 // Decide implements policy.Authorizer. An operator is allowed everything, by the

@@ -1,10 +1,8 @@
 package cedar
 
 import (
-	"net/netip"
 	"strings"
 
-	cedar "github.com/cedar-policy/cedar-go"
 	"github.com/cedar-policy/cedar-go/types"
 
 	"github.com/icefield/icefield/mounts"
@@ -71,6 +69,9 @@ type object struct {
 }
 
 func newObject(r policy.Resource, kind int) object {
+	if kind == kindServer {
+		r.Tenant = "" // nobody owns the server
+	}
 	o := object{resource: r, kind: kind, id: r.ID()}
 	if r.Tenant != "" {
 		o.tenant = policy.EntityID(r.Tenant)
@@ -122,79 +123,18 @@ func (o *object) above(found func(t types.EntityType, id string)) {
 	}
 }
 
-// entity is the object with everything that it is in.
-func (o *object) entity() types.Entity {
-	var parents []types.EntityUID
-	o.above(func(t types.EntityType, id string) {
-		parents = append(parents, types.NewEntityUID(t, types.String(id)))
-	})
+// parents is everything that the object is in.
+func (o *object) parents() types.EntityUIDSet {
+	var all []types.EntityUID
+	o.above(func(t types.EntityType, id string) { all = append(all, types.NewEntityUID(t, types.String(id))) })
+	return types.NewEntityUIDSet(all...)
+}
+
+// entity is the object, which is in all of parents.
+func (o *object) entity(parents types.EntityUIDSet) types.Entity {
 	attributes := types.RecordMap{"name": types.String(o.name())}
 	if o.tenant != "" {
 		attributes["tenant"] = types.NewEntityUID(typeTenant, types.String(o.tenant))
 	}
-	return types.Entity{UID: o.uid(), Parents: types.NewEntityUIDSet(parents...), Attributes: types.NewRecord(attributes)}
-}
-
-// scene is what the conditions of policies see: the subject, the action and the
-// object, each with all it is in at once. It is built as far as it is looked at.
-type scene struct {
-	subject subject
-	action  *action
-	object  object
-	context policy.Context
-
-	principal, resource       types.Entity
-	hasPrincipal, hasResource bool
-	request                   cedar.Request
-	hasContext                bool
-}
-
-// Get implements the lookup of entities. Others than these three are not asked
-// for: policies that would are refused.
-func (s *scene) Get(uid types.EntityUID) (types.Entity, bool) {
-	switch {
-	case uid.Type == typeUser && uid == s.subject.uid:
-		if !s.hasPrincipal {
-			s.principal, s.hasPrincipal = s.subject.entity(), true
-		}
-		return s.principal, true
-	case uid.Type == typeAction && uid == s.action.uid:
-		if s.object.kind == kindServer {
-			return s.action.onServer, true
-		}
-		return s.action.entity, true
-	case uid.Type == kindTypes[s.object.kind] && string(uid.ID) == s.object.id:
-		if !s.hasResource {
-			s.resource, s.hasResource = s.object.entity(), true
-		}
-		return s.resource, true
-	}
-	return types.Entity{}, false
-}
-
-// about turns to another object.
-func (s *scene) about(o object) {
-	s.object, s.hasResource = o, false
-}
-
-// asked is the question in Cedar's form, with the context if a policy reads it.
-func (s *scene) asked(withContext bool) cedar.Request {
-	s.request.Principal, s.request.Action, s.request.Resource = s.subject.uid, s.action.uid, s.object.uid()
-	if withContext && !s.hasContext {
-		s.request.Context, s.hasContext = contextOf(&s.context), true
-	}
-	return s.request
-}
-
-func contextOf(c *policy.Context) types.Record {
-	views := make([]types.Value, 0, len(c.ReferencedBy))
-	for _, v := range c.ReferencedBy {
-		views = append(views, types.NewEntityUID(typeView, types.String(v.ID())))
-	}
-	m := types.RecordMap{"time": types.NewDatetime(c.Time), "write": types.Boolean(c.Write), "referencedBy": types.NewSet(views...)}
-	if c.Client.IsValid() {
-		addr := c.Client.Unmap().WithZone("")
-		m["client"] = types.IPAddr(netip.PrefixFrom(addr, addr.BitLen()))
-	}
-	return types.NewRecord(m)
+	return types.Entity{UID: o.uid(), Parents: parents, Attributes: types.NewRecord(attributes)}
 }

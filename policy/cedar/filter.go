@@ -150,7 +150,10 @@ func (b *batch) allows(r *policy.Resource) bool {
 	default:
 		b.row = appendPart(b.row, r.Name)
 	}
-	t := tally{permits: b.common.permits, forbids: b.common.forbids, failed: b.common.failed}
+	if len(b.common.forbids) > 0 || len(b.common.failed) > 0 {
+		return false // nothing turns that into a permit
+	}
+	t := tally{permits: b.common.permits}
 	b.rules = append(b.rules[:0], b.changing...)
 	named := false
 	for i := range b.sides {
@@ -165,15 +168,15 @@ func (b *batch) allows(r *policy.Resource) bool {
 				b.rules = append(b.rules, r)
 				return
 			}
-			// The common lists are shared with other rows.
-			t.permits, t.forbids = slices.Clip(t.permits), slices.Clip(t.forbids)
+			// The common list is shared with other rows.
+			t.permits = slices.Clip(t.permits)
 			t.count(r)
 		})
 	}
 	if b.plain && !named || len(b.rules) == 0 {
 		return t.allowed()
 	}
-	t.permits, t.forbids, t.failed = slices.Clip(t.permits), slices.Clip(t.forbids), slices.Clip(t.failed)
+	t.permits = slices.Clip(t.permits)
 	o := object{resource: *r, kind: kind, id: string(b.row), tenant: b.scene.object.tenant}
 	b.scene.about(o)
 	b.set.evaluate(&t, b.rules, b.scene)

@@ -83,7 +83,7 @@ func identify(p *cedar.Policy, f file) (string, error) {
 	return id, nil
 }
 
-var place = regexp.MustCompile(`(?:parse error at )?<input>:(\d+):(\d+)[: ]*`)
+var place = regexp.MustCompile(`(parse error at )?<input>:(\d+):(\d+)[: ]*`)
 
 // syntax takes the place out of an error of the reader of policies.
 func syntax(err error) (line, column int, problem string) {
@@ -94,9 +94,13 @@ func syntax(err error) (line, column int, problem string) {
 		}
 	}
 	if m := place.FindStringSubmatch(problem); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		column, _ = strconv.Atoi(m[2])
-		problem = strings.Replace(problem, m[0], "at ", 1)
+		line, _ = strconv.Atoi(m[2])
+		column, _ = strconv.Atoi(m[3])
+		near := ""
+		if m[1] != "" {
+			near = "at "
+		}
+		problem = strings.Replace(problem, m[0], near, 1)
 	}
 	return line, column, "cannot be read as Cedar: " + problem
 }
@@ -104,17 +108,23 @@ func syntax(err error) (line, column int, problem string) {
 // tooMuch looks at a text before it is read: the reader goes as deep as the
 // brackets do, and later checks as deep as a policy is long.
 func tooMuch(text []byte) *Finding {
-	line, start, depth, begin := 1, 0, 0, 0
-	at := func(i int, problem string) *Finding {
-		return &Finding{Line: line, Column: utf8.RuneCount(text[start:i]) + 1, Problem: problem}
-	}
 	if !utf8.Valid(text) {
 		return &Finding{Problem: "is not UTF-8"}
 	}
+	line, start, depth := 1, 0, 0
+	begin := -1 // of the policy; -1 between two
+	newline := func(i int) { line, start = line+1, i+1 }
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
+		c := text[i]
+		if begin < 0 && c > ' ' && c != '/' {
+			begin = i
+		}
+		if begin >= 0 && i-begin >= maxPolicy {
+			return &Finding{Line: line, Column: column(text, start, i), Problem: fmt.Sprintf("a policy is longer than %d KiB: split it", maxPolicy>>10)}
+		}
+		switch c {
 		case '\n':
-			line, start = line+1, i+1
+			newline(i)
 		case '/':
 			if i+1 < len(text) && text[i+1] == '/' {
 				for i+1 < len(text) && text[i+1] != '\n' {
@@ -123,25 +133,25 @@ func tooMuch(text []byte) *Finding {
 			}
 		case '"':
 			for i++; i < len(text) && text[i] != '"'; i++ {
-				switch text[i] {
-				case '\\':
+				if text[i] == '\\' && i+1 < len(text) {
 					i++
-				case '\n':
-					line, start = line+1, i+1
+				}
+				if text[i] == '\n' {
+					newline(i)
 				}
 			}
 		case '(', '[', '{':
 			if depth++; depth > maxDepth {
-				return at(i, fmt.Sprintf("more than %d brackets are open here", maxDepth))
+				return &Finding{Line: line, Column: column(text, start, i), Problem: fmt.Sprintf("more than %d brackets are open here", maxDepth)}
 			}
 		case ')', ']', '}':
 			depth = max(depth-1, 0)
 		case ';':
-			begin = i
-		}
-		if i-begin > maxPolicy {
-			return at(min(i, len(text)), fmt.Sprintf("a policy is longer than %d KiB: split it", maxPolicy>>10))
+			begin = -1
 		}
 	}
 	return nil
 }
+
+// column is that of a place in the line that begins at start.
+func column(text []byte, start, i int) int { return utf8.RuneCount(text[start:i]) + 1 }

@@ -16,6 +16,7 @@ import (
 // concurrent use.
 type Set struct {
 	vocabulary *vocabulary
+	people     *people
 	server     *index
 	tenants    map[string]*index
 	byID       map[string]*rule
@@ -41,7 +42,7 @@ func Load(src Source) (*Set, error) {
 }
 
 func compile(v *vocabulary, src Source, files []file) (*Set, error) {
-	s := &Set{vocabulary: v, tenants: map[string]*index{}, byID: map[string]*rule{}, source: src, read: fingerprintOf(files)}
+	s := &Set{vocabulary: v, people: newPeople(), tenants: map[string]*index{}, byID: map[string]*rule{}, source: src, read: fingerprintOf(files)}
 	if src.Builtin {
 		files = append([]file{{path: builtinFile, text: []byte(builtinText)}}, files...)
 	}

@@ -98,9 +98,7 @@ func (r *reading) globs(tenant string, globs []string) {
 			}
 			f := file{tenant: tenant, path: path}
 			f.text, f.problem = readFile(path, min(maxFile, r.left))
-			if r.left -= int64(len(f.text)); f.problem == "" && r.left <= 0 {
-				r.full = true
-			}
+			r.left = max(r.left-int64(len(f.text)), 0)
 			r.files = append(r.files, f)
 		}
 	}
