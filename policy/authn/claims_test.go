@@ -33,7 +33,9 @@ func TestClaimsLieAtTheEndOfPaths(t *testing.T) {
 	require.Equal(t, "acme", p.Tenant, "a claim that is called like the whole path comes first")
 
 	escaped := map[string]any{"sub": "alice", "https://example.com/claims": map[string]any{"tenant": "acme", `a\b`: "x y"}}
-	p, err = login(t, func(o *OIDC) { o.TenantClaim, o.RolesClaim = `https://example\.com/claims.tenant`, `https://example\.com/claims.a\\b` }, escaped)
+	p, err = login(t, func(o *OIDC) {
+		o.TenantClaim, o.RolesClaim = `https://example\.com/claims.tenant`, `https://example\.com/claims.a\\b`
+	}, escaped)
 	require.NoError(t, err)
 	require.Equal(t, "acme", p.Tenant)
 	require.Equal(t, []string{"x", "y"}, p.Roles)

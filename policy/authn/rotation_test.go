@@ -144,7 +144,10 @@ func TestAnIssuerThatIsDownStopsNobodyWhoseKeyIsKnown(t *testing.T) {
 	require.NotContains(t, reason, issuer.URL())
 
 	// A set that is broken is no set: the keys that are known stay.
-	issuer.Fault(func(w http.ResponseWriter, _ *http.Request) bool { _, _ = w.Write([]byte(`{"error":"x"}`)); return true })
+	issuer.Fault(func(w http.ResponseWriter, _ *http.Request) bool {
+		_, _ = w.Write([]byte(`{"error":"x"}`))
+		return true
+	})
 	_, err = a.Authenticate(ctx, bearerOf(fresh))
 	require.ErrorIs(t, err, mounts.Unavailable)
 
