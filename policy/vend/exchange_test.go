@@ -197,13 +197,13 @@ func TestAnswersThatAreNoneOfUseAreFailures(t *testing.T) {
 			return &Minted{Prefix: a.Location, Expires: time.Now().Add(time.Hour)}, nil
 		},
 		"over": func(_ context.Context, a Ask) (*Minted, error) {
-			return &Minted{a.Location, map[string]string{"x": "y"}, time.Now().Add(-time.Second)}, nil
+			return &Minted{Prefix: a.Location, Config: map[string]string{"x": "y"}, Expires: time.Now().Add(-time.Second)}, nil
 		},
 		"without an end": func(_ context.Context, a Ask) (*Minted, error) {
-			return &Minted{a.Location, map[string]string{"x": "y"}, time.Time{}}, nil
+			return &Minted{Prefix: a.Location, Config: map[string]string{"x": "y"}, Expires: time.Time{}}, nil
 		},
 		"another's": func(_ context.Context, a Ask) (*Minted, error) {
-			return &Minted{"s3://lake/wh/other", map[string]string{"x": "y"}, time.Now().Add(time.Hour)}, nil
+			return &Minted{Prefix: "s3://lake/wh/other", Config: map[string]string{"x": "y"}, Expires: time.Now().Add(time.Hour)}, nil
 		},
 		"a panic":         func(context.Context, Ask) (*Minted, error) { panic("of the SDK") },
 		"a foreign error": func(context.Context, Ask) (*Minted, error) { return nil, errors.New("odd") },

@@ -2,6 +2,7 @@ package vend
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/icefield/icefield/mounts"
@@ -41,6 +42,9 @@ type Minted struct {
 	Config map[string]string
 	// Expires is when they end.
 	Expires time.Time
+
+	// dressed is how they last went out.
+	dressed atomic.Pointer[dressed]
 }
 
 // Reason is why an exchange failed: a word for metrics.

@@ -174,12 +174,9 @@ func (v *vendor) grant(ctx context.Context, req mounts.Request, t *mounts.Table,
 			return nil, err
 		}
 	}
-	credential := v.credential(ready, t.Config)
+	d := v.dress(ready, t.Config)
 	out := *t
-	out.Config = make(map[string]string, len(t.Config)+len(credential.Config))
-	maps.Copy(out.Config, t.Config)
-	maps.Copy(out.Config, credential.Config)
-	out.StorageCredentials, out.Refresh, out.ETag = []mounts.StorageCredential{credential}, true, ""
+	out.Config, out.StorageCredentials, out.Refresh, out.ETag = maps.Clone(d.all), d.credential(), true, ""
 	return &out, nil
 }
 
@@ -208,7 +205,7 @@ func (v *vendor) credentials(ctx context.Context, r *mounts.LoadCredentialsReque
 	if err != nil {
 		return nil, err
 	}
-	return &mounts.Credentials{StorageCredentials: []mounts.StorageCredential{v.credential(minted, t.Config)}}, nil
+	return &mounts.Credentials{StorageCredentials: v.dress(minted, t.Config).credential()}, nil
 }
 
 // mint gets credentials for a location that has been confined.
@@ -221,25 +218,43 @@ func (v *vendor) mint(ctx context.Context, req mounts.Request, location string) 
 	return minted, nil
 }
 
-// credential is what a client gets, with the hints that a client needs which
-// looks at nothing else.
-func (v *vendor) credential(m *Minted, config map[string]string) mounts.StorageCredential {
-	all := make(map[string]string, len(config)+len(v.opt.Hints)+len(m.Config)+1)
-	// The weaker first: what the provider knows of the region gives way to what
-	// the mount says.
-	maps.Copy(all, m.Config)
-	for name, value := range config {
-		if isHint(name) {
-			all[name] = value
+// dressed are credentials as they go out with a table whose config is plain: on
+// their own, for the storage credential, and in the table's config.
+type dressed struct {
+	prefix          string
+	plain, own, all map[string]string
+}
+
+// credential is the one entry. It belongs to whoever gets it.
+func (d *dressed) credential() []mounts.StorageCredential {
+	return []mounts.StorageCredential{{Prefix: d.prefix, Config: maps.Clone(d.own)}}
+}
+
+// dress adds the hints that a client needs which looks at nothing but the
+// credential. The same table comes with the same config time after time, so what
+// came of it is kept.
+func (v *vendor) dress(m *Minted, plain map[string]string) *dressed {
+	if d := m.dressed.Load(); d != nil && maps.Equal(d.plain, plain) {
+		return d
+	}
+	own := maps.Clone(m.Config)
+	// What the provider knows of the region gives way to what the mount says.
+	for _, hints := range []map[string]string{plain, v.opt.Hints} {
+		for name, value := range hints {
+			if isHint(name) {
+				own[name] = value
+			}
 		}
 	}
-	for name, value := range v.opt.Hints {
-		if isHint(name) {
-			all[name] = value
+	own["expiration-time"] = millis(m.Expires) // read by iceberg-go
+	d := &dressed{prefix: m.Prefix, plain: maps.Clone(plain), own: own, all: maps.Clone(own)}
+	for name, value := range plain {
+		if _, known := own[name]; !known {
+			d.all[name] = value
 		}
 	}
-	all["expiration-time"] = millis(m.Expires) // read by iceberg-go
-	return mounts.StorageCredential{Prefix: m.Prefix, Config: all}
+	m.dressed.Store(d)
+	return d
 }
 
 // isHint reports a property of a store, of which none that a hint brings may

@@ -96,7 +96,7 @@ func byStatus(status int, err error) Reason {
 		return Denied
 	case status >= 500:
 		return Unreachable
-	case status == 0 && errors.As(err, &network):
+	case status == 0 && errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF):
 		return Unreachable
 	}
 	return Broken
