@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
@@ -101,18 +102,17 @@ func (d *downscoper) Mint(ctx context.Context, ask Ask) (*Minted, error) {
 	}
 	own, err := d.token(ctx)
 	if err != nil {
-		return nil, &Failure{Reason: googleReason(err, Login), Err: hush(err)}
+		return nil, err
 	}
-	seen := &statuses{next: d.exchange.Transport}
-	web := &http.Client{Transport: seen, CheckRedirect: d.exchange.CheckRedirect}
-	source, err := downscope.NewTokenSource(context.WithValue(ctx, oauth2.HTTPClient, web), downscope.DownscopingConfig{
+	seen, with := watch(ctx, d.exchange)
+	source, err := downscope.NewTokenSource(with, downscope.DownscopingConfig{
 		RootSource: oauth2.StaticTokenSource(own), Rules: boundary(at, ask.Access)})
 	if err != nil {
 		return nil, &Failure{Reason: Broken, Err: hush(err, own.AccessToken)}
 	}
 	cut, err := source.Token()
 	if err != nil {
-		return nil, &Failure{Reason: byStatus(seen.status, err), RetryAfter: retryAfterOf(seen.header.Get("Retry-After")), Err: hush(err, own.AccessToken)}
+		return nil, seen.failure(err, Broken, own.AccessToken)
 	}
 	if cut.AccessToken == "" || cut.Expiry.IsZero() || cut.AccessToken == own.AccessToken {
 		return nil, &Failure{Reason: Broken, Err: errors.New("the answer holds no token that was cut down and ends")}
@@ -148,23 +148,31 @@ func quoteCEL(text string) string {
 // token gets a new token of the login. It is not kept: the one that is cut down
 // ends with it.
 func (d *downscoper) token(ctx context.Context) (*oauth2.Token, error) {
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, d.login)
-	if d.opt.CredentialsFile == "" {
-		found, err := google.FindDefaultCredentials(ctx, gcsScope)
-		if err != nil {
-			return nil, err
+	seen, with := watch(ctx, d.login)
+	found, err := d.credentials(with)
+	if err != nil {
+		return nil, seen.failure(err, Login)
+	}
+	own, err := found.TokenSource.Token()
+	if err != nil {
+		f := seen.failure(err, Login)
+		if f.Reason == Denied || f.Reason == Broken {
+			f.Reason = Login // whichever way it is refused
 		}
-		return found.TokenSource.Token()
+		return nil, f
+	}
+	return own, nil
+}
+
+func (d *downscoper) credentials(ctx context.Context) (*google.Credentials, error) {
+	if d.opt.CredentialsFile == "" {
+		return google.FindDefaultCredentials(ctx, gcsScope)
 	}
 	document, kind, err := readGoogle(d.opt.CredentialsFile)
 	if err != nil {
 		return nil, err
 	}
-	found, err := google.CredentialsFromJSONWithType(ctx, document, kind, gcsScope)
-	if err != nil {
-		return nil, err
-	}
-	return found.TokenSource.Token()
+	return google.CredentialsFromJSONWithType(ctx, document, kind, gcsScope)
 }
 
 // readGoogle reads a file with credentials. Errors say nothing of what is in it.
@@ -194,35 +202,46 @@ func readGoogle(path string) ([]byte, google.CredentialsType, error) {
 	return nil, "", errors.New("its type is none that Google Cloud Storage takes")
 }
 
-// statuses is a transport that remembers how it was answered last, since the
-// library says it only in words. It is for one exchange.
-type statuses struct {
-	next   http.RoundTripper
-	status int
-	header http.Header
+// watched is a transport that remembers how it was answered last, since the
+// libraries say it only in words. It is for one exchange.
+type watched struct {
+	next http.RoundTripper
+
+	mu         sync.Mutex
+	status     int
+	retryAfter string
+	err        error
+}
+
+// watch is a client for the libraries, in a context, and what it will have seen.
+func watch(ctx context.Context, client *http.Client) (*watched, context.Context) {
+	w := &watched{next: client.Transport}
+	return w, context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: w, CheckRedirect: client.CheckRedirect})
 }
 
 // RoundTrip implements http.RoundTripper.
-func (s *statuses) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := s.next.RoundTrip(r)
+func (w *watched) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := w.next.RoundTrip(r)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.status, w.retryAfter, w.err = 0, "", err
 	if answer != nil {
-		s.status, s.header = answer.StatusCode, answer.Header
+		w.status, w.retryAfter = answer.StatusCode, answer.Header.Get("Retry-After")
 	}
 	return answer, err
 }
 
-// googleReason is the reason of an error of the login, otherwise when it says
-// nothing.
-func googleReason(err error, otherwise Reason) Reason {
-	var refused *oauth2.RetrieveError
-	if errors.As(err, &refused) && refused.Response != nil {
-		if status := refused.Response.StatusCode; status == http.StatusTooManyRequests || status >= 500 {
-			return byStatus(status, err)
-		}
-		return otherwise
+// failure is what an error of the libraries means, otherwise where nothing was
+// sent.
+func (w *watched) failure(err error, otherwise Reason, secrets ...string) *Failure {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := &Failure{Reason: otherwise, RetryAfter: retryAfterOf(w.retryAfter), Err: hush(err, secrets...)}
+	switch {
+	case w.err != nil:
+		f.Reason = Unreachable
+	case w.status != 0:
+		f.Reason = byStatus(w.status, err)
 	}
-	if reason := byStatus(0, err); reason == Unreachable {
-		return reason
-	}
-	return otherwise
+	return f
 }
