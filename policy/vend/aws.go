@@ -26,7 +26,8 @@ import (
 type AWSOptions struct {
 	// RoleARN names the role whose sessions the credentials are. Its own policies
 	// have to allow the whole warehouse; each session is cut down to one table.
-	// The partition of its policies is that of this name.
+	// The partition of its policies is that of this name. With an STSEndpoint it
+	// may be a name as other stores have them, as arn:minio:iam:::role/lake.
 	RoleARN string
 	// ExternalID is what the role's trust asks for; empty for nothing.
 	ExternalID string
@@ -79,7 +80,7 @@ type assumer struct {
 // AWS gives out sessions of a role, each bound to one table by an inline session
 // policy. It contacts nothing; an error is a mistake in the options.
 func AWS(_ context.Context, opt AWSOptions) (Provider, error) {
-	partition, err := partitionOf(opt.RoleARN)
+	partition, err := partitionOf(opt.RoleARN, opt.STSEndpoint != "")
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +108,20 @@ func AWS(_ context.Context, opt AWSOptions) (Provider, error) {
 	return a, nil
 }
 
-// partitionOf reads the partition off a role's ARN.
-func partitionOf(role string) (string, error) {
+// partitionOf reads off a role's ARN the partition that its buckets are in. Other
+// stores than AWS have roles without an account, or in a partition of their own
+// name; their buckets are in that of AWS all the same.
+func partitionOf(role string, foreign bool) (string, error) {
 	parts := strings.SplitN(role, ":", 6)
-	if len(parts) != 6 || parts[0] != "arn" || !madeOf(parts[1], letters+digits+"-") || parts[2] != "iam" || parts[3] != "" ||
-		!madeOf(parts[4], digits) || !strings.HasPrefix(parts[5], "role/") || len(parts[5]) == len("role/") || len(role) > 2048 {
+	ok := len(parts) == 6 && parts[0] == "arn" && madeOf(parts[1], letters+digits+"-") && len(role) <= 2048
+	if ok && !foreign {
+		ok = parts[2] == "iam" && parts[3] == "" && madeOf(parts[4], digits) && strings.HasPrefix(parts[5], "role/") && len(parts[5]) > len("role/")
+	}
+	if !ok {
 		return "", fmt.Errorf("vend: %q is not the ARN of a role, as arn:aws:iam::123456789012:role/lake", role)
+	}
+	if foreign && parts[1] != "aws" && !strings.HasPrefix(parts[1], "aws-") {
+		return "aws", nil
 	}
 	return parts[1], nil
 }

@@ -90,6 +90,8 @@ func TestThePartitionIsTheRoles(t *testing.T) {
 		"arn:aws-cn:iam::123456789012:role/r":     "arn:aws-cn:s3:::lake/t/*",
 		"arn:aws-us-gov:iam::123456789012:role/r": "arn:aws-us-gov:s3:::lake/t/*",
 		"arn:aws:iam::000000000000:role/Vend":     "arn:aws:s3:::lake/t/*",
+		"arn:aws:iam:::role/ceph":                 "arn:aws:s3:::lake/t/*",
+		"arn:minio:iam:::role/idmp-x":             "arn:aws:s3:::lake/t/*",
 	} {
 		s := newSTS(t)
 		opt := s.options()
@@ -300,6 +302,9 @@ func TestOptionsOfAWSAreChecked(t *testing.T) {
 		"every key":          func(o *AWSOptions) { o.KMSKeys = []string{"arn:aws:kms:*:*:key/*"} },
 	} {
 		opt := s.options()
+		if name != "no URL" && name != "a login in the URL" {
+			opt.STSEndpoint = ""
+		}
 		change(&opt)
 		if _, err := AWS(context.Background(), opt); err == nil || strings.Contains(err.Error(), s.secret) {
 			t.Errorf("%s: %v", name, err)
