@@ -10,6 +10,8 @@
 //
 //	mount "prod" {
 //	  backend            = "native"
+//	  owner              = "acme"
+//	  catalog_url        = "bolt:///var/lib/icefield/prod.db"
 //	  warehouse_location = "s3://lake/warehouse"
 //	  vending "aws" {
 //	    role_arn        = "arn:aws:iam::123456789012:role/lake"
