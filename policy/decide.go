@@ -12,7 +12,7 @@ import (
 // caller gets where something is denied, after which nothing may be done.
 func (g *Guard) decide(ctx context.Context, c *call) error {
 	switch {
-	case c.changes != nil:
+	case c.op == capabilities.CommitTransaction:
 		return g.decideTransaction(ctx, c)
 	case c.facts.rename:
 		return g.decideRename(ctx, c)
@@ -100,7 +100,7 @@ func (g *Guard) decideRename(ctx context.Context, c *call) error {
 // decideTransaction asks for every table. One that may not be seen is not there,
 // whatever the others are.
 func (g *Guard) decideTransaction(ctx context.Context, c *call) error {
-	denied := false
+	denied := len(c.changes) == 0
 	var deniedBy []string
 	for i := range c.changes {
 		change, s := &c.facts.changes[i], &c.changes[i]

@@ -132,7 +132,7 @@ func (g *Guard) operator(ctx context.Context, c *call) (mounts.Response, error) 
 	if c.object.Mount != nil {
 		c.object.tenant = c.object.Mount.Owner
 	}
-	if c.when&delegated != 0 || c.rule.opens {
+	if c.when&delegated != 0 || c.op == capabilities.SignRequest {
 		c.width, c.relays = mounts.WriteStorage, true
 	}
 	return g.pass(ctx, c)
@@ -180,8 +180,9 @@ func (g *Guard) find(ctx context.Context, c *call) error {
 		return err
 	}
 	c.object, c.to = spots[0], spots[1]
-	c.changes = spots[2 : 2+len(c.facts.changes)]
-	g.reference(ctx, c, spots[2+len(c.facts.changes):])
+	tables := 2 + len(c.facts.changes)
+	c.changes = spots[2:tables]
+	g.reference(ctx, c, spots[tables:])
 	return nil
 }
 

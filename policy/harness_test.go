@@ -42,8 +42,10 @@ func ownTenant(q Question) bool {
 	return q.Resource.Tenant != "" && q.Resource.Tenant == q.Principal.Tenant
 }
 
-func alice() *Principal { return &Principal{ID: "corp/alice", Name: "alice", Tenant: "acme", Login: "oidc"} }
-func bob() *Principal   { return &Principal{ID: "corp/bob", Name: "bob", Tenant: "bolt", Login: "oidc"} }
+func alice() *Principal {
+	return &Principal{ID: "corp/alice", Name: "alice", Tenant: "acme", Login: "oidc"}
+}
+func bob() *Principal { return &Principal{ID: "corp/bob", Name: "bob", Tenant: "bolt", Login: "oidc"} }
 
 func as(t testing.TB, p *Principal) context.Context {
 	return WithPrincipal(t.Context(), p, Client{})
@@ -183,8 +185,10 @@ func fill(t testing.TB, b mounts.Backend, p *Principal, n mounts.Namespace) {
 	if _, err := b.CreateTable(ctx, &mounts.CreateTableRequest{Namespace: n, Name: "orders", Schema: mounttest.Schema()}); err != nil {
 		t.Fatal(err)
 	}
+	levels, _ := json.Marshal(n)
+	version := strings.ReplaceAll(string(mounttest.ViewVersion()), `["fixture"]`, string(levels))
 	if _, err := b.CreateView(ctx, &mounts.CreateViewRequest{Namespace: n, Name: "recent", Schema: mounttest.Schema(),
-		ViewVersion: mounttest.ViewVersion(), Properties: map[string]string{}}); err != nil {
+		ViewVersion: json.RawMessage(version), Properties: map[string]string{}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -163,7 +163,7 @@ func (g *Guard) more(c *call) []Resource {
 		list := make([]Resource, 0, len(c.facts.changes)-1)
 		for i, change := range c.facts.changes[1:] {
 			s := spot{Place: g.places.Place(change.Table.Namespace)}
-			if c.changes != nil {
+			if len(c.changes) > 0 {
 				s = c.changes[i+1]
 			}
 			list = append(list, s.object(KindTable, change.Table.Name))
