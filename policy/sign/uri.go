@@ -79,7 +79,11 @@ func (p uriParts) host() string {
 	if p.scheme == "http" {
 		port = ":80"
 	}
-	return strings.TrimSuffix(p.authority, port)
+	host, ok := strings.CutSuffix(p.authority, port)
+	if ok && strings.Contains(host, ":") && !strings.HasSuffix(host, "]") {
+		return p.authority // two of them
+	}
+	return host
 }
 
 // decode undoes percent encoding, once. Whatever is not percent encoding is
