@@ -15,8 +15,8 @@ import (
 // parts it is made.
 const (
 	maxFilter      = 64 << 10
-	maxFilterDepth = 32
-	maxFilterParts = 2000
+	maxFilterDepth = 64
+	maxFilterParts = 5000
 )
 
 // CheckFilter says why a row filter cannot be one, or nil: an Iceberg expression
@@ -29,8 +29,8 @@ func CheckFilter(raw stdjson.RawMessage) error {
 
 // bindFilter rewrites a filter so that it names columns by their ids, which is how
 // a restriction has them: it then holds whatever a column is called later. Without
-// columns it only checks. It takes the deprecated spellings of the spec too, but
-// for transforms in them, and writes the preferred ones.
+// columns it only checks. It takes the deprecated spellings of the spec too, and
+// writes the preferred ones.
 func bindFilter(raw stdjson.RawMessage, of *columns) ([]byte, error) {
 	if len(raw) > maxFilter {
 		return nil, fmt.Errorf("the row filter is longer than %d bytes", maxFilter)
@@ -202,8 +202,10 @@ func (b *binder) value(out []byte, raw jsontext.Value, depth int, term, whole bo
 		return append(out, raw...), 0, err
 	case "apply":
 		return b.apply(out, m, depth)
+	case "transform":
+		return b.transform(out, m)
 	}
-	return nil, 0, fmt.Errorf("the row filter has a value of the type %.40q, which is not known here; for a transform use apply", kind)
+	return nil, 0, fmt.Errorf("the row filter has a value of the type %.40q, which is not known here", kind)
 }
 
 func (b *binder) literal(out []byte, raw jsontext.Value) []byte {
@@ -267,6 +269,27 @@ func (b *binder) apply(out []byte, m members, depth int) (_ []byte, columns int,
 		columns += n
 	}
 	return append(out, "]}"...), columns, nil
+}
+
+// transform writes a transform of a term as the function that it is. Those with
+// a parameter have no spelling there that the spec fixes.
+func (b *binder) transform(out []byte, m members) (_ []byte, columns int, err error) {
+	var name, column string
+	if m.only("transform", "transform", "term") != nil || json.Unmarshal(m["transform"], &name) != nil || json.Unmarshal(m["term"], &column) != nil {
+		return nil, 0, errFilterShape
+	}
+	switch name {
+	case "identity":
+		out, err = b.reference(out, column, nil, false)
+		return out, 1, err
+	case "year", "month", "day", "hour":
+	default:
+		return nil, 0, fmt.Errorf("the row filter has the transform %.40q; write what it means with year, month, day, hour or a comparison", name)
+	}
+	if out, err = b.reference(append(out, `{"type":"apply","function":"`+name+`","arguments":[`...), column, nil, false); err != nil {
+		return nil, 0, err
+	}
+	return append(out, "]}"...), 1, nil
 }
 
 func (b *binder) referenced(out []byte, m members, whole bool) ([]byte, int, error) {

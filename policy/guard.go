@@ -199,7 +199,7 @@ func (g *Guard) create(c *call) {
 func (g *Guard) reference(ctx context.Context, c *call, spots []spot) {
 	for i := range spots {
 		view := spots[i].object(KindView, c.facts.views[i].Name)
-		if spots[i].absent || view.Kind != KindView {
+		if spots[i].absent || view.Name == "" {
 			continue
 		}
 		if g.ask(ctx, c, ActionOf(capabilities.LoadView), view, false).Allowed {

@@ -159,9 +159,9 @@ func (s *spot) resource() Resource {
 	return Resource{Kind: KindNamespace, Mount: s.mountName(), Path: s.Path, Tenant: s.tenant}
 }
 
-// object is a table, view or function in it; with an empty name the namespace.
+// object is a table, view or function in it, or the namespace itself.
 func (s *spot) object(kind Kind, name string) Resource {
-	if name == "" || kind == KindNamespace {
+	if kind == KindNamespace {
 		return s.resource()
 	}
 	if s.Mount != nil && s.Mount.FoldsCase {

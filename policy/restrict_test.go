@@ -107,14 +107,16 @@ func TestFiltersNameColumnsByTheirIDs(t *testing.T) {
 		{`{"type":"eq","term":"mails.element.to","value":"x"}`, ""},
 		{`{"type":"eq","term":"address","value":"x"}`, ""},
 		{`{"type":"eq","left":{"type":"reference","id":77},"right":1}`, ""},
-		{`{"type":"eq","term":{"type":"transform","transform":"year","term":"born"},"value":1}`, ""},
+		{`{"type":"eq","term":{"type":"transform","transform":"year","term":"born"},"value":1}`,
+			`{"type":"eq","left":{"type":"apply","function":"year","arguments":[{"type":"reference","id":3}]},"right":{"type":"literal","value":1}}`},
+		{`{"type":"eq","term":{"type":"transform","transform":"bucket[16]","term":"id"},"value":1}`, ""},
 		{`{"type":"eq","term":"name","value":null}`, ""},
 		{`{"type":"eq","term":"name","value":"x","and":1}`, ""},
 		{`{"type":"eq","type":"eq","term":"name","value":"x"}`, ""},
 		{`{"type":"like","term":"name","value":"x"}`, ""},
 		{`{"type":"in","term":"name","values":"x"}`, ""},
 		{`"name"`, ""}, {`null`, ""}, {``, ""}, {`{}`, ""}, {`[]`, ""},
-		{strings.Repeat(`{"type":"not","child":`, 50) + `true` + strings.Repeat(`}`, 50), ""},
+		{strings.Repeat(`{"type":"not","child":`, 70) + `true` + strings.Repeat(`}`, 70), ""},
 	} {
 		got, err := bind(t, Restrictions{Filters: []json.RawMessage{[]byte(c.in)}}, people, "")
 		if (c.want == "") != (err != nil) || err == nil && got != `{"required-row-filter":`+c.want+`}` {

@@ -28,13 +28,10 @@ func (g *Guard) seeObjects(ctx context.Context, c *call, rows []mounts.Identifie
 	parent := c.facts.object.Namespace
 	list := make([]Resource, len(rows))
 	for i, row := range rows {
-		if !row.Namespace.Equal(parent) {
+		if row.Name == "" || !row.Namespace.Equal(parent) {
 			return nil, misplaced(c, row)
 		}
 		list[i] = c.object.object(c.rule.rows, row.Name)
-		if list[i].Kind != c.rule.rows {
-			return nil, misplaced(c, row)
-		}
 	}
 	return g.filter(ctx, c, c.rule.rows, list)
 }

@@ -15,6 +15,10 @@ var secretWords = [...]string{ // read only
 // opensStorage reports a key of a config, or a member of an answer, that may give
 // access to storage or is only of use with it.
 func opensStorage(name string) bool {
+	switch name { // the usual hints, told at once
+	case "s3.region", "s3.endpoint", "s3.path-style-access", "client.region", "io-impl", "py-io-impl", readRestrictions:
+		return false
+	}
 	for i := range len(name) {
 		if c := name[i]; c >= 0x80 || 'A' <= c && c <= 'Z' {
 			name = strings.ToLower(name)
