@@ -6,6 +6,7 @@
 //	icefield mounts                         how the mounts of a running server are doing
 //	icefield jobs                           what a running server does in the background
 //	icefield migrate --from URL --to URL    a native registry moves into another store
+//	icefield policy check icefield.hcl      what is wrong with policies; test and explain say what they decide
 //	icefield demo                           two catalogs seen as one, with nothing else installed
 //
 // Each subcommand is one file. Package config reads the mount table; the files

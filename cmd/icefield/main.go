@@ -111,7 +111,7 @@ complete catalog on this machine.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newServe(), newCheck(), newMounts(), newJobs(), newMigrate(), newToken(), newDemo(), newVersion())
+	root.AddCommand(newServe(), newCheck(), newMounts(), newJobs(), newMigrate(), newPolicy(), newToken(), newDemo(), newVersion())
 	return root
 }
 

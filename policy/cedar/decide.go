@@ -101,14 +101,14 @@ func (s *Set) Decide(_ context.Context, q policy.Question) policy.Decision {
 		return policy.Decision{Allowed: true, Policies: []string{Operator}}
 	}
 	var t tally
-	s.weigh(&t, about)
+	var room [16]*rule
+	s.evaluate(&t, s.gather(&t, room[:0], about), about)
 	return s.decision(&t, about)
 }
 
-// weigh collects what every policy says of the scene.
-func (s *Set) weigh(t *tally, about *scene) {
-	var room [16]*rule
-	conditional := candidates(room[:0])
+// gather collects the policies whose scope the scene is in: it counts those that
+// have no conditions, and appends the others to conditional.
+func (s *Set) gather(t *tally, conditional candidates, about *scene) candidates {
 	found := func(r *rule) {
 		if r.conditions == nil {
 			t.count(r)
@@ -125,7 +125,7 @@ func (s *Set) weigh(t *tally, about *scene) {
 		x.within(who, x.ancestors(places[:0], &about.object), about.action, about.object.kind, found)
 		x.on(who, x.numbers[kindTypes[about.object.kind]][about.object.id], about.action, about.object.kind, found)
 	}
-	s.evaluate(t, conditional, about)
+	return conditional
 }
 
 // indexes are those of the policies that are evaluated for a tenant's resources:

@@ -22,17 +22,14 @@ type Finding struct {
 
 // String is the finding in a line.
 func (f Finding) String() string {
-	var b strings.Builder
-	b.WriteString(f.File)
+	at := f.File
 	if f.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", f.Line, f.Column)
+		at = fmt.Sprintf("%s:%d:%d", at, f.Line, f.Column)
 	}
-	b.WriteString(": ")
-	if f.Policy != "" {
-		fmt.Fprintf(&b, "policy %q: ", f.Policy)
+	if f.Policy != "" && !strings.HasSuffix(f.Policy, at) { // the place is an id too
+		at += fmt.Sprintf(": policy %q", f.Policy)
 	}
-	b.WriteString(f.Problem)
-	return b.String()
+	return at + ": " + f.Problem
 }
 
 // Problems are why a set of policies is refused.
