@@ -6,6 +6,7 @@ import (
 
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/pagination"
+	"github.com/icefield/icefield/policy"
 	"github.com/icefield/icefield/router/middleware"
 )
 
@@ -57,7 +58,7 @@ func namespaceExists(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return do(ctx, x, &mounts.LoadNamespaceRequest{Namespace: ns})
+	return do(policy.Probe(ctx), x, &mounts.LoadNamespaceRequest{Namespace: ns})
 }
 
 func createNamespace(ctx context.Context, x *exchange) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/pagination"
+	"github.com/icefield/icefield/policy"
 )
 
 func listTables(ctx context.Context, x *exchange) error {
@@ -86,7 +87,7 @@ func tableExists(ctx context.Context, x *exchange) error {
 	}
 	_, err = x.send(ctx, &mounts.TableExistsRequest{Table: id})
 	if errors.Is(err, mounts.UnsupportedOperation) {
-		_, err = x.send(ctx, &mounts.LoadTableRequest{Table: id, Snapshots: mounts.SnapshotsRefs})
+		_, err = x.send(policy.Probe(ctx), &mounts.LoadTableRequest{Table: id, Snapshots: mounts.SnapshotsRefs})
 	}
 	if err != nil && !errors.Is(err, mounts.MetadataMissing) {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/pagination"
+	"github.com/icefield/icefield/policy"
 )
 
 func listViews(ctx context.Context, x *exchange) error {
@@ -50,7 +51,7 @@ func viewExists(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if _, err = x.send(ctx, req); err != nil && !errors.Is(err, mounts.MetadataMissing) {
+	if _, err = x.send(policy.Probe(ctx), req); err != nil && !errors.Is(err, mounts.MetadataMissing) {
 		return err
 	}
 	x.done()
