@@ -38,7 +38,7 @@ type explained struct {
 
 func newPolicyExplain() *cobra.Command {
 	var flags policyFlags
-	var q Question
+	var q question
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Say which policies decide a question, and what they say of the read",

@@ -15,28 +15,27 @@ import (
 	"github.com/icefield/icefield/policy/cedar"
 )
 
-// Question is what a person or a table asks policies. It is exported for the sake
-// of the HCL reader.
-type Question struct {
+// question is what a person or a table asks policies.
+type question struct {
 	// Principal is the id that policies know, as "corp/alice".
-	Principal string   `json:"principal" hcl:"principal"`
-	Name      string   `json:"name_of_principal,omitempty" hcl:"name_of_principal,optional"`
-	Tenant    string   `json:"tenant,omitempty" hcl:"tenant,optional"`
-	Roles     []string `json:"roles,omitempty" hcl:"roles,optional"`
-	Operator  bool     `json:"operator,omitempty" hcl:"operator,optional"`
-	Login     string   `json:"login,omitempty" hcl:"login,optional"`
-	Action    string   `json:"action" hcl:"action"`
+	Principal string   `json:"principal"`
+	Name      string   `json:"name_of_principal,omitempty"`
+	Tenant    string   `json:"tenant,omitempty"`
+	Roles     []string `json:"roles,omitempty"`
+	Operator  bool     `json:"operator,omitempty"`
+	Login     string   `json:"login,omitempty"`
+	Action    string   `json:"action"`
 	// Resource is "prod.sales.orders", "namespace:prod.sales", "server", or with
 	// names as a JSON list where they hold dots.
-	Resource     string   `json:"resource" hcl:"resource"`
-	Client       string   `json:"client,omitempty" hcl:"client,optional"`
-	Time         string   `json:"time,omitempty" hcl:"time,optional"`
-	Write        bool     `json:"write,omitempty" hcl:"write,optional"`
-	ReferencedBy []string `json:"referenced_by,omitempty" hcl:"referenced_by,optional"`
+	Resource     string   `json:"resource"`
+	Client       string   `json:"client,omitempty"`
+	Time         string   `json:"time,omitempty"`
+	Write        bool     `json:"write,omitempty"`
+	ReferencedBy []string `json:"referenced_by,omitempty"`
 }
 
 // ask makes a question of policies of it.
-func (q *Question) ask(set *cedar.Set, where *owned, now time.Time) (policy.Question, error) {
+func (q *question) ask(set *cedar.Set, where *owned, now time.Time) (policy.Question, error) {
 	p := &policy.Principal{ID: q.Principal, Name: q.Name, Tenant: q.Tenant, Operator: q.Operator, Login: q.Login}
 	switch {
 	case q.Principal == "":

@@ -13,28 +13,28 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/spf13/cobra"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/icefield/icefield/policy/cedar"
 )
 
 // decisionTable is a file of expected decisions.
 type decisionTable struct {
-	Decisions []expectation `json:"decisions" hcl:"decision,block"`
+	Decisions []expectation `json:"decisions"`
 }
 
 // expectation is one question and how it is to be decided.
 type expectation struct {
-	Title    string `json:"title" hcl:"title,label"`
-	Question `hcl:",remain"`
+	Title string `json:"title"`
+	question
 	// Expect is "allow" or "deny".
-	Expect string `json:"expect" hcl:"expect"`
+	Expect string `json:"expect"`
 	// Policies are the ids of those that decide; not looked at if not given.
-	Policies *[]string `json:"policies,omitempty" hcl:"policies,optional"`
+	Policies *[]string `json:"policies,omitempty"`
 	// Restricted tells whether the read is bound; not looked at if not given.
-	Restricted *bool `json:"restricted,omitempty" hcl:"restricted,optional"`
+	Restricted *bool `json:"restricted,omitempty"`
 }
 
 // tried is what came of one expectation.
@@ -195,29 +195,73 @@ func readTable(path string) (*decisionTable, error) {
 	case len(text) > maxTable:
 		return nil, fmt.Errorf("%s is longer than %d MiB", path, maxTable>>20)
 	}
-	var table decisionTable
+	table := &decisionTable{}
 	switch filepath.Ext(path) {
 	case ".json":
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&table); err != nil {
-			return nil, fmt.Errorf("%s is no table of decisions: %w", path, err)
-		}
-		if _, err := d.Token(); !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s: there is something behind the table", path)
-		}
+		err = strictly(text, table)
 	case ".hcl":
-		file, diags := hclparse.NewParser().ParseHCL(text, path)
-		if !diags.HasErrors() {
-			diags = append(diags, gohcl.DecodeBody(file.Body, nil, &table)...)
-		}
-		if diags.HasErrors() {
-			return nil, fmt.Errorf("%s is no table of decisions: %w", path, firstOf(diags))
-		}
+		table, err = tableOfBlocks(path, text)
 	default:
 		return nil, fmt.Errorf("%s is neither *.hcl nor *.json", path)
 	}
-	return &table, nil
+	if err != nil {
+		return nil, fmt.Errorf("%s is no table of decisions: %w", path, err)
+	}
+	return table, nil
+}
+
+// strictly decodes JSON that holds nothing else.
+func strictly(text []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is something behind it")
+	}
+	return nil
+}
+
+// tableOfBlocks reads a table that is written as HCL: each block as the object
+// that it would be in JSON.
+func tableOfBlocks(path string, text []byte) (*decisionTable, error) {
+	file, diags := hclparse.NewParser().ParseHCL(text, path)
+	if diags.HasErrors() {
+		return nil, firstOf(diags)
+	}
+	content, diags := file.Body.Content(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "decision", LabelNames: []string{"title"}}}})
+	if diags.HasErrors() {
+		return nil, firstOf(diags)
+	}
+	table := &decisionTable{}
+	for _, block := range content.Blocks {
+		attributes, diags := block.Body.JustAttributes()
+		if diags.HasErrors() {
+			return nil, firstOf(diags)
+		}
+		object := map[string]any{"title": block.Labels[0]}
+		for name, a := range attributes {
+			v, diags := a.Expr.Value(nil)
+			if diags.HasErrors() {
+				return nil, firstOf(diags)
+			}
+			if name == "title" {
+				return nil, fmt.Errorf("%s: the title stands before the block", a.NameRange)
+			}
+			object[name] = ctyjson.SimpleJSONValue{Value: v}
+		}
+		text, err := json.Marshal(object)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", block.DefRange, err)
+		}
+		var x expectation
+		if err := strictly(text, &x); err != nil {
+			return nil, fmt.Errorf("%s: %w", block.DefRange, err)
+		}
+		table.Decisions = append(table.Decisions, x)
+	}
+	return table, nil
 }
 
 // firstOf is the first error, with its place.
