@@ -28,7 +28,7 @@ const maxDepth = 1000
 // body, an encoding other than gzip, what is not JSON or not UTF-8, a name that
 // stands twice in an object, a value of another type than the field's (the
 // message names the field), anything behind the value, and nesting over
-// maxDepth; with TooLarge: more than MaxBody bytes, as sent or decompressed.
+// maxDepth; with TooLarge: more than maxBody bytes, as sent or decompressed.
 // Numbers inside raw fields keep every digit. It returns the body, whose further
 // members are told by extra.
 func (x *exchange) decode(ctx context.Context, v any) ([]byte, error) {
@@ -105,12 +105,12 @@ func (x *exchange) readBody(ctx context.Context) ([]byte, error) {
 	if size > 0 {
 		data.Grow(int(min(size, 1<<20)) + bytes.MinRead)
 	}
-	n, err := data.ReadFrom(io.LimitReader(reader, x.MaxBody+1))
+	n, err := data.ReadFrom(io.LimitReader(reader, x.maxBody+1))
 	switch {
 	case err != nil:
 		return nil, x.readError(err, sent)
-	case n > x.MaxBody:
-		return nil, middleware.TooLarge(x.MaxBody)
+	case n > x.maxBody:
+		return nil, x.tooLarge()
 	case len(bytes.TrimSpace(data.Bytes())) == 0:
 		return nil, badBody("is empty; it must be a JSON object")
 	}
@@ -119,6 +119,13 @@ func (x *exchange) readBody(ctx context.Context) ([]byte, error) {
 		x.once.body = sha256.Sum256(data.Bytes())
 	}
 	return data.Bytes(), nil
+}
+
+func (x *exchange) tooLarge() error {
+	if x.maxBody == x.MaxBody {
+		return middleware.TooLarge(x.MaxBody)
+	}
+	return &mounts.Error{Kind: mounts.TooLarge, Msg: fmt.Sprintf("the request body is larger than the %d bytes that it may have on this route", x.maxBody)}
 }
 
 // sentBody is a body as it comes, and remembers why it broke off.
@@ -141,7 +148,7 @@ func (x *exchange) readError(err error, sent *sentBody) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return middleware.TooLarge(x.MaxBody)
+		return x.tooLarge()
 	case sent.err == nil:
 		if err == io.EOF { // gzip of nothing at all
 			return badBody("is empty; it must be a JSON object")

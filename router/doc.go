@@ -2,26 +2,47 @@
 // Iceberg REST catalog protocol, asks a mounts.Backend, and writes answers and
 // errors as the protocol has them. It serves the tree at /v1/… and every mount,
 // as a catalog of its own, at /v1/{prefix}/…, and the server's own routes
-// /health, /ready, /metrics, /admin/v1/mounts, /admin/v1/jobs and
-// /admin/v1/commits.
+// /health, /ready, /metrics, /v1/oauth/tokens and, below /admin/v1, mounts, jobs,
+// commits, policy and audit.
 //
 //	handler := router.New(router.Config{
-//		Tree:  router.Catalog{Name: "icefield", Backend: tree},
-//		Views: []router.Catalog{{Name: "prod", Prefix: "prod", Backend: prod.View}},
+//		Tree:          router.Catalog{Name: "icefield", Backend: guard},
+//		Views:         []router.Catalog{{Name: "prod", Prefix: "prod", Backend: view, Visible: view.Visible}},
+//		Authenticator: logins, Limits: limits, Inspect: guard.MayInspect, Trail: audit,
 //	})
 //	http.Serve(listener, handler)
 //
+// A request passes, in this order: recovery from panics, request id, body cap,
+// access log, the client's rate, authentication, the tenant's rate; only then its
+// path and body are read. So whoever is turned away has cost nothing but that,
+// and has learnt nothing: not what is there, nor what is wrong with the request.
+//
 // It does not know mounts, remotes or storage, and decides nothing that a
 // backend could: it never opens metadata, and federation, policy and limits are
-// Backends around Backends. Routes are the rows of capabilities.Operations;
-// kinds of errors become statuses in one table (errors.go).
+// Backends around Backends. It asks others who calls, and which catalogs and
+// which of the server's own routes are for that caller. Routes are the rows of
+// capabilities.Operations; kinds of errors become statuses in one table
+// (errors.go).
 //
 // # Where it differs from the REST spec, and what the spec leaves open
 //
 //   - An operation that the responsible mount does not have is a 501
 //     UnsupportedOperationException, not a 406.
-//   - /v1/config of the tree lists what every mount has; more works, request by
-//     request, on the mounts that have it.
+//   - /v1/config of the tree lists what every mount has that the caller may see;
+//     more works, request by request, on the mounts that have it.
+//   - With authentication everything needs a caller but /health, /ready and
+//     /v1/oauth/tokens, unknown routes and catalogs included. Every 401 is the
+//     same, whatever is wrong, a malformed or doubled credential included, which
+//     without authentication is a 400; it says WWW-Authenticate: Bearer. 419 is not
+//     used. An Authorization of another scheme is a failed login, unless a key or
+//     token is sent beside it.
+//   - A 401 or 429 to a request with a body closes the connection (HTTP/1.1): the
+//     body is not waited for. Over the rate of a client or tenant, and after too
+//     many failed logins, it is a 429 with Retry-After.
+//   - A catalog that the caller may not see is absent, by its prefix and as a
+//     warehouse: the 404 names those that may be seen.
+//   - With authentication every answer that does not say otherwise is no-store:
+//     caches know nothing of API keys and client certificates.
 //   - A page token that is not the catalog's own for this listing starts the
 //     listing again instead of being a 400.
 //   - Without pageToken a listing is answered whole, whatever pageSize says; one
@@ -78,11 +99,24 @@
 //   - Storage credentials are renewed, and storage requests signed, at this
 //     server's own routes, named by relative paths under the client's prefix and
 //     names. A route to renew at is named only where Java's clients can use it:
-//     one credential a store, with its expiry. /v1/aws/s3/sign, which names no
-//     table, is an unknown route.
+//     one credential a store, with its expiry.
+//   - /v1/aws/s3/sign, the sign route of old clients that names no table, serves
+//     the tables of mounts that find them by location. It is signRequest, and is
+//     not advertised. What lies in no table that the caller may know of is a 403
+//     ForbiddenException, be there a table or not.
 //   - Plan ids and plan tasks of remote catalogs are sealed: one that is not of
 //     this table and mount is a NoSuchPlanIdException or NoSuchPlanTaskException.
-//   - /v1/oauth/tokens is an unknown route.
+//   - /v1/oauth/tokens, deprecated, is there for old clients where the server has
+//     logins that it can serve, behind any prefix; its errors are those of OAuth
+//     2.0, but for a body over 64 KiB (413) and rates (429). Without such logins it
+//     is an unknown route. /v1/aws/s3/sign and it are found behind a base URL that
+//     ends in a prefix too.
+//   - /ready answers 200 to everybody, failed logins and clients over their rate
+//     included, and says more only to who may inspect the server; /health names
+//     the server and its version only without authentication.
+//   - /admin/v1 shows mounts to those who may inspect them, as if the others were
+//     not there (a 404 for one that is asked for by name), and the server itself to
+//     operators; everybody else gets a 403. /metrics needs the action readMetrics.
 //   - What net/http refuses before any handler sees it (a request line or header
 //     that is no HTTP, headers over its limit) is net/http's own plain 400 or 431.
 //

@@ -21,6 +21,7 @@ type exchange struct {
 	row     capabilities.Operation
 	catalog *Catalog
 	java    bool
+	maxBody int64
 	once    *once // nil without an Idempotency-Key that counts
 	watched watch
 }
@@ -48,7 +49,8 @@ func (s *server) operation(op capabilities.Op, handle handler) http.Handler {
 			return
 		}
 		call.Catalog = catalog.Name
-		x := &exchange{server: s, w: w, r: r, call: call, row: row, catalog: catalog, java: middleware.JavaClient(r.Header)}
+		x := &exchange{server: s, w: w, r: r, call: call, row: row, catalog: catalog,
+			maxBody: s.MaxBody, java: middleware.JavaClient(r.Header)}
 
 		var err error
 		if x.once, err = x.readOnce(); err != nil {

@@ -173,8 +173,12 @@ type AuditStatus struct {
 	State  string    `json:"state"`
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty"`
-	// Lost counts the events that could not be kept since the server started.
-	Lost int64 `json:"lost"`
+	// Written counts the events that were kept, Lost those that could not be, and
+	// Refused the changes that were not made because theirs could not; all since
+	// the sink was opened.
+	Written uint64 `json:"written"`
+	Lost    uint64 `json:"lost"`
+	Refused uint64 `json:"refused"`
 }
 
 // adminPolicy and adminAudit report on the two to operators.

@@ -19,7 +19,7 @@ func (s *server) gate(path string) middleware.Gate {
 	if !strings.HasSuffix(path, "health") && !strings.HasSuffix(path, "ready") && !strings.HasSuffix(path, "tokens") {
 		return middleware.Closed
 	}
-	prefix, canonical := middleware.Split(path, func(string) bool { return false })
+	prefix, canonical := middleware.Split(path)
 	switch {
 	case canonical == middleware.TokenPath && s.Token != nil:
 		return middleware.Login

@@ -100,7 +100,9 @@ type server struct {
 // no goroutine beyond a request: a handler returns only when the backend it
 // asked has, even if its client had the answer earlier, so that shutting the
 // http.Server down waits for every change under way.
-func New(c Config) http.Handler {
+func New(c Config) http.Handler { return newServer(c).chain() }
+
+func newServer(c Config) *server {
 	if c.Timeout <= 0 {
 		c.Timeout = defaultTimeout
 	}
@@ -118,23 +120,29 @@ func New(c Config) http.Handler {
 	}
 	s.byPrefix[s.Tree.Prefix], s.byWarehouse[s.Tree.Name] = &s.Tree, &s.Tree
 	s.routes = s.newRoutes()
+	return s
+}
 
+// chain is what a request passes, outermost first: its call begins, its body is
+// capped, its client's rate is looked at, then who calls, then the rate of the
+// tenant; and only then is anything else of it read.
+func (s *server) chain() http.Handler {
 	var everybody *policy.Principal
-	h := middleware.Loop(s.fail, c.InstanceID, middleware.Paths(s.isPrefix, http.HandlerFunc(s.route)))
-	if c.Limits != nil {
-		h = middleware.LimitTenants(s.fail, c.Limits, h)
+	h := middleware.Loop(s.fail, s.InstanceID, middleware.Paths(s.isPrefix, http.HandlerFunc(s.route)))
+	if s.Limits != nil {
+		h = middleware.LimitTenants(s.fail, s.Limits, h)
 	}
-	if c.Authenticator == nil {
+	if s.Authenticator == nil {
 		everybody = policy.Anonymous()
 	} else {
-		h = middleware.Authenticate(s.fail, c.Authenticator, s.loginFailed, h)
+		h = middleware.Authenticate(s.fail, s.Authenticator, s.loginFailed, h)
 	}
-	if c.Limits != nil {
-		h = middleware.LimitClients(s.fail, c.Limits, h)
+	if s.Limits != nil {
+		h = middleware.LimitClients(s.fail, s.Limits, h)
 	}
-	return middleware.Begin(s.fail, c.Logger, s.finished,
-		middleware.BodyCap(s.fail, c.MaxBody,
-			middleware.Arrive(c.ClientAddr, s.gate, everybody, h)))
+	return middleware.Begin(s.fail, s.Logger, s.finished,
+		middleware.BodyCap(s.fail, s.MaxBody,
+			middleware.Arrive(s.ClientAddr, s.gate, everybody, h)))
 }
 
 // finished writes what is known of a call to the access log and the metrics.

@@ -40,6 +40,7 @@ func (s *server) newRoutes() *mux.Router {
 			add(row.Op)
 		}
 	}
+	m.Handle(middleware.SignPath, s.operation(capabilities.SignRequest, signWithoutTable)).Methods(http.MethodPost)
 	m.Handle("/health", public{s.control(s.health)}).Methods(http.MethodGet, http.MethodHead)
 	m.Handle("/ready", public{s.control(s.ready)}).Methods(http.MethodGet, http.MethodHead)
 	if s.Token != nil {

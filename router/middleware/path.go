@@ -35,8 +35,7 @@ func Paths(isPrefix func(ctx context.Context, prefix string) bool, next http.Han
 		if raw == "" { // without Begin
 			raw = rawPath(r)
 		}
-		ctx := r.Context()
-		prefix, canonical := Split(raw, func(prefix string) bool { return isPrefix(ctx, prefix) })
+		prefix, canonical := split(r.Context(), raw, isPrefix)
 		if prefix != "" {
 			call.Prefix = prefix
 		}
@@ -97,10 +96,15 @@ const (
 	SignPath  = "/v1/aws/s3/sign"
 )
 
-// Split takes an escaped path apart into the prefix of a catalog (decoded; empty
+// Split is how Paths takes a path apart where no catalog is called v1.
+func Split(raw string) (prefix, canonical string) {
+	return split(context.Background(), raw, func(context.Context, string) bool { return false })
+}
+
+// split takes an escaped path apart into the prefix of a catalog (decoded; empty
 // for none) and the path without it. A path outside of /v1 only loses the
 // slashes at its ends.
-func Split(raw string, isPrefix func(string) bool) (prefix, canonical string) {
+func split(ctx context.Context, raw string, isPrefix func(context.Context, string) bool) (prefix, canonical string) {
 	if plain(raw) {
 		return "", raw
 	}
@@ -117,7 +121,7 @@ func Split(raw string, isPrefix func(string) bool) (prefix, canonical string) {
 		}
 		behind = strings.TrimLeft(behind, "/")
 		next, _, _ := strings.Cut(behind, "/")
-		if isPrefix("v1") && next != "v1" && next != "config" && next != "oauth" {
+		if isPrefix(ctx, "v1") && next != "v1" && next != "config" && next != "oauth" {
 			break // the prefix of a mount that is called v1
 		}
 		rest = behind

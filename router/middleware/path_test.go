@@ -46,7 +46,7 @@ func TestSplitTakesThePrefixOffAndDropsOnlyStraySlashes(t *testing.T) {
 		{"/v1/aws/namespaces", "aws", "/v1/namespaces"},
 		{"/v1/prod/v1/namespaces", "prod", "/v1/v1/namespaces"},
 	} {
-		prefix, canonical := Split(c.raw, func(string) bool { return false })
+		prefix, canonical := Split(c.raw)
 		if prefix != c.prefix || canonical != c.canonical {
 			t.Errorf("%q: %q %q, want %q %q", c.raw, prefix, canonical, c.prefix, c.canonical)
 		}
@@ -58,7 +58,7 @@ func TestAMountCalledV1KeepsItsPaths(t *testing.T) {
 		"/v1/v1/namespaces": "v1 /v1/namespaces", "/v1/v1/v1/namespaces": "v1 /v1/namespaces",
 		"/v1/v1/config": " /v1/config", "/v1/namespaces": " /v1/namespaces",
 	} {
-		prefix, canonical := Split(raw, func(p string) bool { return p == "v1" })
+		prefix, canonical := split(context.Background(), raw, func(_ context.Context, p string) bool { return p == "v1" })
 		if got := prefix + " " + canonical; got != want {
 			t.Errorf("%s: %q, want %q", raw, got, want)
 		}
@@ -108,8 +108,7 @@ func FuzzPathsKeepEveryName(f *testing.F) {
 	for _, seed := range []string{"/v1/namespaces/a%1Fb/tables/t", "//v1//v1/prod//namespaces//tables/a%2Fb/", "/v1/namespaces/\"%2F%2B+/x", "/%2e%2e/v1/..", "/v1/é/x", "/v1/0/v1"} {
 		f.Add(seed)
 	}
-	none := func(string) bool { return false }
-	nobodys := func(context.Context, string) bool { return false }
+	none := func(context.Context, string) bool { return false }
 	f.Fuzz(func(t *testing.T, path string) {
 		u, err := url.ParseRequestURI(path)
 		if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?") {
@@ -118,17 +117,17 @@ func FuzzPathsKeepEveryName(f *testing.F) {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.URL = u
 		var seen *http.Request
-		Paths(nobodys, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r })).ServeHTTP(nil, r)
+		Paths(none, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r })).ServeHTTP(nil, r)
 		routed := seen.URL.EscapedPath()
 		if !strings.HasPrefix(routed, "/") {
 			t.Fatalf("%q became %q", path, routed)
 		}
-		prefix, canonical := Split(rawPath(r), none)
+		prefix, canonical := Split(rawPath(r))
 		if escapeStray(canonical) != escapeStray(routed) {
 			t.Fatalf("%q: routed %q, split %q", path, routed, canonical)
 		}
 		if prefix == "" {
-			if p2, again := Split(canonical, none); p2 != "" || again != canonical {
+			if p2, again := Split(canonical); p2 != "" || again != canonical {
 				t.Fatalf("%q is no fixed point: %q %q", canonical, p2, again)
 			}
 		}
