@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -105,6 +106,7 @@ func (g *Guard) handle(ctx context.Context, req mounts.Request) (mounts.Response
 	case c.principal == nil:
 		return nil, &mounts.Error{Kind: mounts.Unauthenticated, Op: req.Op(), Msg: "the request says not who makes it"}
 	case !known || c.rule == nil:
+		g.log.ErrorContext(ctx, "a call that has no rule was refused", "operation", req.Op().String(), "request", fmt.Sprintf("%T", req))
 		return nil, &mounts.Error{Kind: mounts.Forbidden, Op: req.Op(), Ident: req.Object(),
 			Msg: "no rule says who may do this, so nobody may; it is a fault of the server"}
 	case !c.principal.Operator && c.principal.Tenant == "":
