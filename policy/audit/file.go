@@ -29,7 +29,6 @@ type file struct {
 	gone error
 	// resume is when rotation may be tried again after it failed.
 	resume time.Time
-	undo   func() // of survive
 }
 
 // checkEvery is how often the file is compared with what its path names.
@@ -58,7 +57,6 @@ func openFile(path string, max int64, keep int, logger *slog.Logger) (sink, erro
 	if err := f.reopen(); err != nil {
 		return nil, fmt.Errorf("audit: the trail cannot be opened: %w", err)
 	}
-	f.undo = survive()
 	return f, nil
 }
 
@@ -201,7 +199,4 @@ func (f *file) group() int {
 	return f.kind.group()
 }
 
-func (f *file) close() error {
-	f.undo()
-	return f.f.Close()
-}
+func (f *file) close() error { return f.f.Close() }

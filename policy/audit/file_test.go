@@ -306,3 +306,33 @@ func TestAPipeGetsSmallWritesThatDoNotMix(t *testing.T) {
 	require.Equal(t, 1<<20, placeOf(f).group())
 	require.False(t, placeOf(f).patient)
 }
+
+func TestOnlyOneOfThoseThatShareAFileRotatesIt(t *testing.T) {
+	path := trailPath(t)
+	one, err := openAppend(path)
+	require.NoError(t, err)
+	defer one.Close()
+	two, err := openAppend(path)
+	require.NoError(t, err)
+	defer two.Close()
+	release, mine := exclusive(one)
+	require.True(t, mine)
+	_, mine = exclusive(two)
+	require.False(t, mine, "while the other is at it")
+	release()
+	release, mine = exclusive(two)
+	require.True(t, mine)
+	release()
+}
+
+func TestWhoComesTooLateDoesNotRotateTheNewFile(t *testing.T) {
+	path := trailPath(t)
+	late := openTestFile(t, Options{Path: path, FailClosed: true, MaxSize: 600})
+	require.NoError(t, record(late, "a"))
+	require.NoError(t, os.Rename(path, path+".1")) // another server was faster
+	require.NoError(t, os.WriteFile(path, []byte(`{"request_id":"b"}`+"\n"), 0o600))
+	require.NoError(t, record(late, "c"))
+	require.NoError(t, late.Close())
+	require.NoFileExists(t, path+".2")
+	require.Equal(t, []string{"a", "b", "c"}, readIDs(t, path))
+}

@@ -9,7 +9,6 @@ import (
 type stdout struct {
 	f    *os.File
 	kind place
-	undo func() // of survive
 }
 
 // openStdout opens a second descriptor of the standard output: a write to
@@ -19,7 +18,7 @@ func openStdout() (sink, error) {
 	if err != nil {
 		return nil, fmt.Errorf(`audit: sink is "stdout", and the standard output cannot be written: %w`, err)
 	}
-	return &stdout{f, placeOf(f), survive()}, nil
+	return &stdout{f, placeOf(f)}, nil
 }
 
 func (s *stdout) write(p []byte) (int, error) {
@@ -32,7 +31,6 @@ func (s *stdout) group() int    { return s.kind.group() }
 func (s *stdout) reopen() error { return nil }
 
 func (s *stdout) close() error {
-	s.undo()
 	if s.f == os.Stdout {
 		return nil
 	}

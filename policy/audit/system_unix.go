@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -71,12 +70,4 @@ func exclusive(f *os.File) (release func(), mine bool) {
 func removed(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Nlink == 0
-}
-
-// survive makes a file that exceeds the limit of the process (ulimit -f) an error
-// of its write instead of the end of the process, until undo is called.
-func survive() (undo func()) {
-	c := make(chan os.Signal, 1)
-	signal.Notify(c, syscall.SIGXFSZ)
-	return func() { signal.Stop(c) }
 }
