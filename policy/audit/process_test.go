@@ -45,7 +45,7 @@ func child(t *testing.T, task, path string) *exec.Cmd {
 
 // childRecords records for ever, and says what is recorded.
 func childRecords() error {
-	log, err := Open(Options{Sink: File, Path: os.Getenv(childPath), FailClosed: true, MaxSize: 20000, Keep: 1000})
+	log, err := Open(Options{Sink: File, Path: os.Getenv(childPath), FailClosed: true, MaxSize: 200000, Keep: 1000})
 	if err != nil {
 		return err
 	}

@@ -152,7 +152,7 @@ func TestALockIsForgottenOnlyAfterAsManyOtherFailures(t *testing.T) {
 		l.Failed(address(i))
 	}
 	require.True(t, isBlocked(l, alice))
-	for i := range 10000 { // whoever goes on trying is not forgotten at all
+	for i := range 2000 { // whoever goes on trying is not forgotten at all
 		l.Failed(address(i))
 		require.True(t, isBlocked(l, alice))
 	}
