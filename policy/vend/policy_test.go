@@ -3,6 +3,7 @@ package vend
 import (
 	"encoding/json"
 	"flag"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -142,28 +143,49 @@ func TestAPolicyThatIsTooLongIsRefusedHere(t *testing.T) {
 	}
 }
 
+// opensOnlyItsFolder asserts of one key and one object what the policy has to say.
+func opensOnlyItsFolder(t *testing.T, key, object string) {
+	p, err := folder("s3://lake/"+key, "s3")
+	if err != nil {
+		return
+	}
+	policy, err := sessionPolicy("aws", p, mounts.WriteStorage, nil)
+	if err != nil {
+		return
+	}
+	rules, own := readPolicy(t, policy), strings.HasPrefix(object, p.key()+"/")
+	if rules.allow("s3:PutObject", "arn:aws:s3:::lake/"+object, "") != own {
+		t.Errorf("%q on %q: want %t by %s", key, object, own, policy)
+	}
+	if rules.allow("s3:ListBucket", "arn:aws:s3:::lake", object) != own {
+		t.Errorf("%q lists %q: want %t by %s", key, object, own, policy)
+	}
+}
+
+func TestPoliciesOfArbitraryNamesOpenOnlyTheirFolder(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{"*", "?", "$", "{", "}", "${*}", "${$}", "${aws:username}", "alice", "a", "b", "/", "/", ".", "\"", "é", "🧊", " ", "%"}
+	word := func() string {
+		var b strings.Builder
+		for range 1 + r.IntN(6) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		return b.String()
+	}
+	for range 2000 {
+		key := word()
+		opensOnlyItsFolder(t, key, word())
+		opensOnlyItsFolder(t, key, key+word())
+		opensOnlyItsFolder(t, key, key+"/"+word())
+	}
+}
+
 func FuzzPoliciesOpenOnlyTheirFolder(f *testing.F) {
 	for _, key := range hostile {
 		f.Add(key, "wh/t1/a")
 		f.Add(key, key+"x/a")
 	}
-	f.Fuzz(func(t *testing.T, key, object string) {
-		p, err := folder("s3://lake/"+key, "s3")
-		if err != nil {
-			return
-		}
-		policy, err := sessionPolicy("aws", p, mounts.WriteStorage, nil)
-		if err != nil {
-			return
-		}
-		rules, own := readPolicy(t, policy), strings.HasPrefix(object, p.key()+"/")
-		if rules.allow("s3:PutObject", "arn:aws:s3:::lake/"+object, "") != own {
-			t.Errorf("%q on %q: want %t by %s", key, object, own, policy)
-		}
-		if rules.allow("s3:ListBucket", "arn:aws:s3:::lake", object) != own {
-			t.Errorf("%q lists %q: want %t by %s", key, object, own, policy)
-		}
-	})
+	f.Fuzz(opensOnlyItsFolder)
 }
 
 // rules is a policy as IAM reads it.
