@@ -31,6 +31,11 @@ type Options struct {
 	// Vends tells that the mount hands out credentials too: a client that asks for
 	// both gets those, and no signatures.
 	Vends bool
+	// ChecksBodies tells of a store with an endpoint of its own that it compares the
+	// body of a DeleteObjects with the SHA-256 that was signed, as AWS does. Of
+	// others none is signed, since a client could send another body: they delete one
+	// by one.
+	ChecksBodies bool
 	// Credentials sign; nil for the keys in Storage, or else AWS's default chain.
 	Credentials aws.CredentialsProvider
 	// Now is the clock; nil for the machine's.
@@ -92,7 +97,9 @@ func Around(next mounts.Backend, opt Options) (mounts.Backend, error) {
 		if s.region == "" {
 			s.region = "us-east-1" // what stores without regions go by
 		}
-		s.hosts, err = customHosts(endpoint, root.bucket, pathStyle(opt.Storage))
+		if s.hosts, err = customHosts(endpoint, root.bucket, pathStyle(opt.Storage)); err == nil {
+			s.hosts.checksBodies = opt.ChecksBodies
+		}
 	} else {
 		s.hosts, err = awsHosts(s.region, root.bucket)
 	}

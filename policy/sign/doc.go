@@ -33,7 +33,9 @@
 // The source of a copy lies in the table too. A deletion of many objects needs
 // its body, and is signed for that body's SHA-256, whatever the client said of
 // the payload: no other body goes with the signature. (Content-MD5 would not do:
-// two bodies can have one.) Nothing else is signed: no other sub-resource (ACL,
+// two bodies can have one.) A store that does not compare them would let a client
+// swap the body: outside of AWS such deletions are signed only where
+// Options.ChecksBodies says that it does (SeaweedFS does not). Nothing else is signed: no other sub-resource (ACL,
 // policy, tagging, versions, …), no parameters of presigned URLs, no deletion of
 // versions, no HeadBucket. Of the x-amz- headers those pass that say what a body
 // or a checksum is, the storage class, metadata of the client's own, the expected

@@ -56,7 +56,7 @@ var morning = time.Date(2026, 11, 30, 8, 0, 0, 0, time.UTC)
 func signed1(t testing.TB, change ...func(*Options)) (mounts.Backend, *registry) {
 	t.Helper()
 	r := &registry{tables: map[string]string{"t1": "s3://lake/wh/t1", "t1x": "s3://lake/wh/t1x", "out": "s3://lake/elsewhere/t", "other": "s3://other/wh/t1", "local": "file:///wh/t1"}}
-	opt := Options{Warehouse: "s3://lake/wh", Storage: storage(), Now: func() time.Time { return morning }}
+	opt := Options{Warehouse: "s3://lake/wh", Storage: storage(), ChecksBodies: true, Now: func() time.Time { return morning }}
 	for _, c := range change {
 		c(&opt)
 	}

@@ -17,6 +17,8 @@ type hosts struct {
 	scheme string
 	// virtual hosts name the bucket; path hosts have it in the path.
 	virtual, path map[string]bool
+	// checksBodies: the store refuses a body that is not the one signed for.
+	checksBodies bool
 }
 
 // customHosts reads the endpoint of a store that is not AWS's.
@@ -45,7 +47,7 @@ func awsHosts(region, bucket string) (*hosts, error) {
 		return nil, errors.New("sign: the region of the bucket is not known; set s3.region")
 	}
 	suffix := awsSuffix(region)
-	h := &hosts{bucket: bucket, scheme: "https", virtual: map[string]bool{}, path: map[string]bool{}}
+	h := &hosts{bucket: bucket, scheme: "https", checksBodies: true, virtual: map[string]bool{}, path: map[string]bool{}}
 	for _, service := range []string{"s3", "s3.dualstack", "s3-fips", "s3-fips.dualstack"} {
 		h.path[fmt.Sprintf("%s.%s.%s", service, region, suffix)] = true
 	}

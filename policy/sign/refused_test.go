@@ -273,6 +273,24 @@ func TestNoCraftedRequestIsSigned(t *testing.T) {
 	}
 }
 
+// Where the store does not compare the body, the client could send another one.
+func TestDeletionsOfManyAreSignedOnlyWhereTheStoreChecksTheBody(t *testing.T) {
+	body := deletes
+	for _, c := range []struct {
+		endpoint, uri string
+		checks, ok    bool
+	}{
+		{endpoint, endpoint + "/lake?delete", false, false},
+		{endpoint, endpoint + "/lake?delete", true, true},
+		{"", "https://lake.s3.eu-central-1.amazonaws.com/?delete", false, true},
+	} {
+		b, _ := signed1(t, func(o *Options) { o.Storage["s3.endpoint"], o.ChecksBodies = c.endpoint, c.checks })
+		if _, err := signFor(b, mounts.WriteStorage, "t1", askBody("POST", c.uri, &body)); (err == nil) != c.ok {
+			t.Errorf("%s, checked %v: %v", c.uri, c.checks, err)
+		}
+	}
+}
+
 func TestARefusalSaysWhatIsWrong(t *testing.T) {
 	b, _ := signed1(t)
 	for text, want := range map[string]string{
