@@ -122,7 +122,7 @@ func benchServer(b *testing.B, table string) string {
 		_ = report.WriteText(&text)
 		b.Fatal(text.String())
 	}
-	c, err := openCatalogs(context.Background(), cfg, slog.New(slog.DiscardHandler))
+	c, err := openCatalogs(context.Background(), cfg, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,6 +18,10 @@ import (
 	"github.com/icefield/icefield/cmd/icefield/internal/config"
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/mounts/wrap"
+	"github.com/icefield/icefield/policy/audit"
+	"github.com/icefield/icefield/policy/cedar"
+	"github.com/icefield/icefield/policy/quota"
+	"github.com/icefield/icefield/policy/vend"
 	"github.com/icefield/icefield/router"
 	"github.com/icefield/icefield/router/middleware"
 )
@@ -35,6 +39,15 @@ type catalogs struct {
 	names    *topNames
 	governed *governed
 	settings *settings
+	// certificates is nil for a server without TLS.
+	certificates *certificates
+
+	auditMetrics *audit.Metrics
+	quotaMetrics *quota.Metrics
+	vendMetrics  *vend.Metrics
+	limits       *quota.Limits
+	// rules is nil until there are logins; it is written under changing.
+	rules *cedar.Live
 
 	current atomic.Pointer[generation]
 	// candidate is the name in X-Icefield-Via under which the mounts of the next
@@ -58,13 +71,18 @@ type catalogs struct {
 // them. The required ones are opened at the same time, and all that fail are in
 // the error. The others are opened in the background from then on. On an error
 // everything that was opened is closed again.
-func openCatalogs(ctx context.Context, cfg *config.Config, logger *slog.Logger) (*catalogs, error) {
+func openCatalogs(ctx context.Context, cfg *config.Config, shown *certificates, logger *slog.Logger) (*catalogs, error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	c := &catalogs{
 		logger: logger, registry: registry, metrics: wrap.NewMetrics(registry), requests: router.NewMetrics(registry),
 		memory: mounts.NewMemory(cfg.Server.MaxMemory), stores: newStores(), names: newTopNames(), governed: &governed{},
-		settings: newSettings(registry), live: map[*generation]bool{}, hurry: make(chan struct{}),
+		settings: newSettings(registry), certificates: shown, auditMetrics: audit.NewMetrics(registry), quotaMetrics: quota.NewMetrics(registry),
+		vendMetrics: vend.NewMetrics(registry), live: map[*generation]bool{}, hurry: make(chan struct{}),
+	}
+	c.limits = quota.New(quota.Options{Metrics: c.quotaMetrics})
+	if shown != nil {
+		shown.register(registry)
 	}
 	c.metrics.ShowMemory(c.memory)
 	if _, err := c.replace(ctx, cfg); err != nil {
@@ -169,6 +187,8 @@ func (c *catalogs) takeOver(ctx context.Context, g *generation) error {
 	for _, p := range g.mounts {
 		p.tables++
 	}
+	g.hold()
+	c.apply(g)
 	for _, p := range g.opened {
 		p.mounted.Start()
 	}
@@ -182,7 +202,7 @@ var errShutdown = errors.New("the server is being shut down")
 
 // discard closes what was opened for a generation that did not come to be.
 func (c *catalogs) discard(g *generation) error {
-	err := closeMounts(g.opened)
+	err := errors.Join(closeMounts(g.opened), closeParts(g.fresh))
 	for _, m := range g.cfg.Mounts {
 		c.metrics.Forget(m.Name)
 	}
@@ -221,13 +241,14 @@ func (c *catalogs) drop(g *generation) error {
 			last = append(last, p)
 		}
 	}
+	parts := g.release()
 	shown := map[string]bool{}
 	for other := range c.live {
 		maps.Copy(shown, catalogNames(other.cfg))
 	}
 	_ = c.protect() // what it protects was read before
 	c.mu.Unlock()
-	err := closeMounts(last)
+	err := errors.Join(closeMounts(last), closeParts(parts))
 	for name := range catalogNames(g.cfg) {
 		if !shown[name] {
 			c.requests.Forget(name)
@@ -258,6 +279,9 @@ func (c *catalogs) close() error {
 		c.retiring.Wait()
 		if g := c.current.Load(); g != nil {
 			c.err = c.drop(g)
+		}
+		if c.rules != nil {
+			c.err = errors.Join(c.err, c.rules.Close())
 		}
 	})
 	return c.err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,14 +23,16 @@ type checked struct {
 	Findings []config.Finding `json:"findings"`
 	// Mounts is what opening them gave; absent without --connect.
 	Mounts []connected `json:"mounts,omitempty"`
+	// Access is what trying the logins, the policies and the audit trail gave.
+	Access []connected `json:"access,omitempty"`
 
 	report *config.Report
 }
 
-// connected is how opening one mount went.
+// connected is how opening one mount, or another part of the server, went.
 type connected struct {
 	Name         string  `json:"name"`
-	Backend      string  `json:"backend"`
+	Backend      string  `json:"backend,omitempty"`
 	OK           bool    `json:"ok"`
 	Error        string  `json:"error,omitempty"`
 	Milliseconds float64 `json:"milliseconds"`
@@ -45,7 +48,7 @@ Each argument is a configuration of its own: a file, or a folder with *.hcl and
 *.hcl.json files. Without one it is the current folder. Nothing is opened and
 nothing is sent, unless --connect asks for it.`,
 	}
-	connect := cmd.Flags().Bool("connect", false, "open each mount too, and say how it went")
+	connect := cmd.Flags().Bool("connect", false, "open each mount, ask each issuer and load the policies too, and say how it went")
 	format := outputFlag(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, paths []string) error {
 		if len(paths) == 0 {
@@ -68,8 +71,8 @@ func check(ctx context.Context, path string, connect bool) checked {
 		c.Findings = []config.Finding{}
 	}
 	if c.OK && connect {
-		c.Mounts = tryMounts(ctx, cfg)
-		for _, m := range c.Mounts {
+		c.Access, c.Mounts = tryAccess(ctx, cfg), tryMounts(ctx, cfg)
+		for _, m := range slices.Concat(c.Access, c.Mounts) {
 			c.OK = c.OK && m.OK
 		}
 	}
@@ -164,14 +167,18 @@ func writeCheckedText(stdout, stderr io.Writer, all []checked) error {
 				return err
 			}
 		}
-		for _, m := range c.Mounts {
+		for _, m := range slices.Concat(c.Access, c.Mounts) {
+			what := m.Name
+			if m.Backend != "" {
+				what = fmt.Sprintf("mount %q (%s)", m.Name, m.Backend)
+			}
 			if m.OK {
-				if _, err := fmt.Fprintf(stdout, "ok     mount %q (%s), %.1f ms\n", m.Name, m.Backend, m.Milliseconds); err != nil {
+				if _, err := fmt.Fprintf(stdout, "ok     %s, %.1f ms\n", what, m.Milliseconds); err != nil {
 					return err
 				}
 				continue
 			}
-			fmt.Fprintf(stderr, "error: mount %q (%s): %s\n", m.Name, m.Backend, m.Error)
+			fmt.Fprintf(stderr, "error: %s: %s\n", what, m.Error)
 		}
 	}
 	return nil

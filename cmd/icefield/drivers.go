@@ -13,6 +13,7 @@ import (
 	"github.com/icefield/icefield/native"
 	"github.com/icefield/icefield/native/store"
 	"github.com/icefield/icefield/pagination"
+	"github.com/icefield/icefield/policy/vend"
 )
 
 // surroundings is what a driver may use of the server beside the mount's own
@@ -20,6 +21,7 @@ import (
 type surroundings struct {
 	instanceID string
 	metrics    *wrap.Metrics
+	vending    *vend.Metrics
 	logger     *slog.Logger
 	// stores shares the files of registries with the mounts of other tables; nil
 	// opens them.
@@ -77,12 +79,12 @@ func openNative(ctx context.Context, m config.Mount, around surroundings) (mount
 	}
 	backend, err := native.Open(ctx, native.Config{
 		Store: store, Warehouse: m.Native.Warehouse, Storage: m.Native.Storage, MetadataCache: m.Native.MetadataCache,
-		KeyLifetime: m.Native.KeyLifetime, ReadOnly: m.ReadOnly, Logger: around.logger,
+		KeyLifetime: m.Native.KeyLifetime, Shared: m.Native.Shared, ReadOnly: m.ReadOnly, Logger: around.logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	return backend.Idempotent(), nil
+	return granting(ctx, m, backend, around)
 }
 
 func openRest(ctx context.Context, m config.Mount, around surroundings) (mounts.Backend, error) {

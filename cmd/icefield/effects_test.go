@@ -66,9 +66,12 @@ func TestEverySettingOfARemoteMountDoesSomething(t *testing.T) {
 			}
 			m := base(kind)
 			before := outcome(t, m)
-			if name == "CAFile" {
+			switch name {
+			case "CAFile":
 				m.Rest.CAFile = ca
-			} else {
+			case "RelayedAccess":
+				m.Rest.RelayedAccess = config.AccessWrite
+			default:
 				another(t, of(&m).Field(i), what+name)
 			}
 			assert.NotEqual(t, before, outcome(t, m), "%s%s does nothing", what, name)

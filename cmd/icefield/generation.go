@@ -25,7 +25,10 @@ type generation struct {
 	cfg    *config.Config
 	mounts []*placed // in the order of cfg.Mounts
 	// opened are those of them that no generation before had.
-	opened  []*placed
+	opened []*placed
+	access access
+	// fresh are the parts of access that no generation before had.
+	fresh   []*part
 	handler http.Handler
 
 	// users counts the requests under way, and one more until the next generation
@@ -76,7 +79,7 @@ func (g *generation) find(name string) *placed {
 
 // means reports whether a configuration means what the generation was made of.
 func (g *generation) means(cfg *config.Config) bool {
-	if len(cfg.Mounts) != len(g.cfg.Mounts) || !cfg.Server.Same(g.cfg.Server) {
+	if len(cfg.Mounts) != len(g.cfg.Mounts) || !cfg.Server.Same(g.cfg.Server) || !cfg.SameAccess(g.cfg) {
 		return false
 	}
 	for _, m := range cfg.Mounts {

@@ -60,13 +60,13 @@ A job that fails is tried again, at last once an hour, for a week; then it has
 failed for good. Finished jobs are forgotten after a week.`,
 		Args: cobra.NoArgs,
 	}
-	address := serverFlag(cmd)
+	server := serverFlag(cmd)
 	mount := cmd.Flags().String("mount", "", "only the jobs of the mount of that `name`")
 	limit := cmd.Flags().Int("limit", 100, "how many jobs to show, at most 1000")
 	before := cmd.Flags().String("before", "", "only jobs older than the one with that `id`")
 	format := outputFlag(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
-		table, err := fetchJobs(cmd.Context(), *address, *mount, *before, *limit)
+		table, err := fetchJobs(cmd.Context(), *server, *mount, *before, *limit)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ failed for good. Finished jobs are forgotten after a week.`,
 }
 
 // fetchJobs asks a running server.
-func fetchJobs(ctx context.Context, address, mount, before string, limit int) (*jobTable, error) {
+func fetchJobs(ctx context.Context, at reach, mount, before string, limit int) (*jobTable, error) {
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
 	if mount != "" {
 		query.Set("mount", mount)
@@ -89,13 +89,13 @@ func fetchJobs(ctx context.Context, address, mount, before string, limit int) (*
 	if before != "" {
 		query.Set("before", before)
 	}
-	text, err := ask(ctx, address, "/admin/v1/jobs?"+query.Encode())
+	text, err := ask(ctx, at, "/admin/v1/jobs?"+query.Encode())
 	if err != nil {
 		return nil, err
 	}
 	var table jobTable
 	if err := json.Unmarshal(text, &table); err != nil || table.Jobs == nil {
-		return nil, fmt.Errorf("what answers at %s is no icefield, or an older one", address)
+		return nil, fmt.Errorf("what answers at %s is no icefield, or an older one", at.address)
 	}
 	return &table, nil
 }

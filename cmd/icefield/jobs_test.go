@@ -33,7 +33,7 @@ func TestJobsShowWhatBecomesOfADroppedTable(t *testing.T) {
 	s := dropped(t)
 	var job jobLine
 	require.Eventually(t, func() bool {
-		table, err := fetchJobs(t.Context(), s.url(), "", "", 10)
+		table, err := fetchJobs(t.Context(), reach{address: s.url()}, "", "", 10)
 		require.NoError(t, err)
 		require.Len(t, table.Jobs, 1)
 		require.NoError(t, json.Unmarshal(table.Jobs[0], &job))

@@ -65,10 +65,13 @@ func clearSocket(path string) error {
 	return nil
 }
 
-// baseURL is how a client on this machine reaches a listener.
-func baseURL(listener net.Listener) string {
+// baseURL is how a client on this machine reaches a listener, by TLS or without.
+func baseURL(listener net.Listener, secure bool) string {
 	if listener.Addr().Network() == "unix" {
 		return "unix:" + listener.Addr().String()
+	}
+	if secure {
+		return "https://" + listener.Addr().String()
 	}
 	return "http://" + listener.Addr().String()
 }

@@ -3,12 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"net/url"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -74,10 +70,10 @@ func newMounts() *cobra.Command {
 		Short: "Show how the mounts of a running server are doing",
 		Args:  cobra.NoArgs,
 	}
-	address := serverFlag(cmd)
+	server := serverFlag(cmd)
 	format := outputFlag(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, _ []string) error {
-		table, err := fetchMounts(cmd.Context(), *address)
+		table, err := fetchMounts(cmd.Context(), *server)
 		if err != nil {
 			return err
 		}
@@ -91,95 +87,16 @@ func newMounts() *cobra.Command {
 }
 
 // fetchMounts asks a running server.
-func fetchMounts(ctx context.Context, address string) (*mountTable, error) {
-	text, err := ask(ctx, address, "/admin/v1/mounts")
+func fetchMounts(ctx context.Context, at reach) (*mountTable, error) {
+	text, err := ask(ctx, at, "/admin/v1/mounts")
 	if err != nil {
 		return nil, err
 	}
 	var table mountTable
 	if err := json.Unmarshal(text, &table); err != nil || table.Mounts == nil {
-		return nil, fmt.Errorf("what answers at %s is no icefield", address)
+		return nil, fmt.Errorf("what answers at %s is no icefield", at.address)
 	}
 	return &table, nil
-}
-
-// serverFlag gives a command the flag --url.
-func serverFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("url", "http://127.0.0.1:8181", "where the server is: an `URL`, or unix: and the path of its socket")
-}
-
-// maxAnswer bounds an answer, and askTimeout how long it may take: longer than
-// the server gives its mounts.
-const (
-	maxAnswer  = 16 << 20
-	askTimeout = 15 * time.Second
-)
-
-// ask reads a path of a running server's admin surface.
-func ask(ctx context.Context, address, path string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	client, base, err := clientFor(address)
-	if err != nil {
-		return nil, err
-	}
-	defer client.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, nil)
-	if err != nil {
-		return nil, fmt.Errorf("%s is no address of a server: %w", address, err)
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		var failed *url.Error
-		if errors.As(err, &failed) {
-			err = failed.Err
-		}
-		return nil, fmt.Errorf("no icefield answers at %s: %w (is it running, and is --url its address?)", address, err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return nil, fmt.Errorf("the answer of %s broke off: %w", address, err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answered %s%s", address, resp.Status, spoken(text))
-	}
-	return text, nil
-}
-
-// clientFor returns a client that reaches an address, and the URL to use.
-func clientFor(address string) (*http.Client, string, error) {
-	transport := &http.Transport{}
-	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", path)
-		}
-		return &http.Client{Transport: transport}, "http://unix", nil
-	}
-	u, err := url.Parse(address)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return nil, "", fmt.Errorf(`%q is no address of a server; write "http://127.0.0.1:8181" or "unix:/run/icefield.sock"`, address)
-	}
-	return &http.Client{Transport: transport}, strings.TrimRight(address, "/"), nil
-}
-
-// spoken is the sentence in an error answer, after a colon.
-func spoken(text []byte) string {
-	var body struct{ Error struct{ Message string } }
-	if json.Unmarshal(text, &body) != nil || body.Error.Message == "" {
-		return ""
-	}
-	return ": " + printable(body.Error.Message)
-}
-
-// printable keeps what a server sent from steering the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7F || (r >= 0x80 && r < 0xA0) {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 func writeMounts(w io.Writer, table *mountTable, now time.Time) error {

@@ -102,7 +102,7 @@ func TestOptionalMountThatLeadsBackHereIsNamedInTheStatus(t *testing.T) {
 	cfg := load(t, t.TempDir(), "server {\n  listen = \""+address+"\"\n}\n"+nativeText("/", "root")+restText("mirror", "http://"+address, "  required = false"))
 	s, _ := started(t, cfg)
 	require.Eventually(t, func() bool {
-		table, err := fetchMounts(t.Context(), s.url())
+		table, err := fetchMounts(t.Context(), reach{address: s.url()})
 		require.NoError(t, err)
 		var mirror mountLine
 		require.NoError(t, json.Unmarshal(table.Mounts[0], &mirror))

@@ -116,7 +116,7 @@ func lookForURL(t *testing.T, log io.Reader) string {
 }
 
 func TestMountTablesInPackageDocumentationPassCheck(t *testing.T) {
-	secrets := config.Options{LookupEnv: func(string) (string, bool) { return "a secret that is long enough", true }}
+	secrets := config.Options{LookupEnv: func(string) (string, bool) { return "a-secret-that-is-long-enough", true }}
 	found := 0
 	err := filepath.WalkDir(moduleRoot(t), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Name() != "doc.go" {
@@ -126,9 +126,12 @@ func TestMountTablesInPackageDocumentationPassCheck(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, example := range regexp.MustCompile(`(?m)^//\t(mount|server) ("[^"]*" )?\{\n(//(\t.*)?\n)+`).FindAllString(string(text), -1) {
+		for _, example := range regexp.MustCompile(`(?m)^//\t(mount "[^"]*" |server |auth |policy |tenant "[^"]*" |audit )\{\n(//(\t.*)?\n)+`).FindAllString(string(text), -1) {
 			found++
 			example = regexp.MustCompile(`(?m)^//\t?`).ReplaceAllString(example, "")
+			if !strings.Contains(example, "mount ") {
+				example += nativeText("/", "root")
+			}
 			if _, report := config.Parse(filepath.Join(t.TempDir(), "doc.hcl"), []byte(example), secrets); report.HasErrors() {
 				t.Errorf("%s: the example has mistakes: %+v", path, report.Findings)
 			}

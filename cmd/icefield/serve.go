@@ -34,9 +34,9 @@ mounts are added, removed and changed while it runs. What cannot be put into
 effect is refused whole, and the configuration before serves on; the log, /ready
 and the metric icefield_config_last_reload_successful say so.
 
-There is no authentication, so only loopback addresses and unix sockets are
-served. SIGINT or SIGTERM lets requests under way finish; a second one ends the
-server at once.`,
+Without an auth block everybody is the operator, so that only loopback addresses
+and unix sockets are served. SIGINT or SIGTERM lets requests under way finish; a
+second one ends the server at once.`,
 		Args: cobra.NoArgs,
 	}
 	path := cmd.Flags().StringP("config", "c", "", "a configuration `FILE`, or a folder with *.hcl and *.hcl.json files")

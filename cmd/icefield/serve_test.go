@@ -165,7 +165,7 @@ func TestUnixSocketServesAndOutlivesAKilledServer(t *testing.T) {
 	info, err := os.Stat(dir + "/s")
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	client, base, err := clientFor(s.url())
+	client, base, err := reach{address: s.url()}.client()
 	require.NoError(t, err)
 	defer client.CloseIdleConnections()
 	status, body := get(t, client, base+"/v1/config")

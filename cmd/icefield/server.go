@@ -26,11 +26,14 @@ type server struct {
 	http     *http.Server
 	handler  atomic.Pointer[http.Handler]
 	catalogs *catalogs
-	served   chan error
+	// certificates is nil for a server without TLS.
+	certificates *certificates
+	served       chan error
 	// keeping are the goroutines that keep the configuration up to date, and end
-	// with stopKeeping.
-	keeping     sync.WaitGroup
-	stopKeeping context.CancelFunc
+	// with stopKeeping, and the one that keeps the certificates so, with
+	// stopWatching.
+	keeping                   sync.WaitGroup
+	stopKeeping, stopWatching context.CancelFunc
 
 	once sync.Once
 	err  error
@@ -43,11 +46,18 @@ const maxHeader = 64 << 10
 // startServer binds the address and answers there at once, if only that the
 // server is starting. Whoever calls it calls close.
 func startServer(cfg *config.Config, logger *slog.Logger) (*server, error) {
+	s := &server{cfg: cfg, logger: logger, served: make(chan error, 1)}
+	var err error
+	if cfg.Server.TLS != nil {
+		if s.certificates, err = newCertificates(*cfg.Server.TLS, logger); err != nil {
+			return nil, err
+		}
+	}
 	listener, err := bind(cfg.Server.Listen)
 	if err != nil {
 		return nil, err
 	}
-	s := &server{cfg: cfg, logger: logger, listener: listener, served: make(chan error, 1)}
+	s.listener = listener
 	s.serve(opening(cfg.InstanceID(), logger))
 	// An answer has to be out some time after its request's deadline; how long
 	// that takes is up to the client's line.
@@ -64,7 +74,16 @@ func startServer(cfg *config.Config, logger *slog.Logger) (*server, error) {
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
-	go func() { s.served <- s.http.Serve(cork.Listener(listener)) }()
+	if s.certificates == nil {
+		go func() { s.served <- s.http.Serve(cork.Listener(listener)) }()
+		return s, nil
+	}
+	// What is written goes into TLS records, so that there is nothing to cork.
+	s.http.TLSConfig = s.certificates.config()
+	go func() { s.served <- s.http.ServeTLS(listener, "", "") }()
+	ctx, stop := context.WithCancel(context.Background())
+	s.stopWatching = stop
+	s.keeping.Go(func() { s.certificates.watch(ctx) })
 	return s, nil
 }
 
@@ -72,18 +91,17 @@ func startServer(cfg *config.Config, logger *slog.Logger) (*server, error) {
 func (s *server) serve(h http.Handler) { s.handler.Store(&h) }
 
 // url is how a client on this machine reaches the server.
-func (s *server) url() string { return baseURL(s.listener) }
+func (s *server) url() string { return baseURL(s.listener, s.certificates != nil) }
 
 // open opens the mounts and begins to serve them.
 func (s *server) open(ctx context.Context) error {
-	c, err := openCatalogs(ctx, s.cfg, s.logger)
+	c, err := openCatalogs(ctx, s.cfg, s.certificates, s.logger)
 	if err != nil {
 		return err
 	}
 	s.catalogs = c
 	s.serve(c)
-	s.logger.Info("serving "+s.url(), "mounts", mountNames(s.cfg),
-		"authentication", "none: everybody who can reach this address is the operator (anonymous principal)")
+	s.logger.Info("serving "+s.url(), append([]any{"mounts", mountNames(s.cfg)}, c.callers()...)...)
 	return nil
 }
 
@@ -99,6 +117,7 @@ func (s *server) keep(from *origin, told <-chan os.Signal) {
 		for {
 			select {
 			case <-told:
+				s.catalogs.reopen(ctx)
 				r.tell()
 			case <-ctx.Done():
 				return
@@ -143,8 +162,10 @@ func (s *server) close() error {
 }
 
 func (s *server) shutDown() error {
-	if s.stopKeeping != nil {
-		s.stopKeeping()
+	for _, stop := range []context.CancelFunc{s.stopKeeping, s.stopWatching} {
+		if stop != nil {
+			stop()
+		}
 	}
 	patience := s.settings().ShutdownGrace
 	grace, cancel := context.WithTimeout(context.Background(), patience)

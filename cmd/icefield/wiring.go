@@ -14,6 +14,7 @@ import (
 	"github.com/icefield/icefield/mounts/wrap"
 	"github.com/icefield/icefield/native/store"
 	"github.com/icefield/icefield/pagination"
+	"github.com/icefield/icefield/policy"
 	"github.com/icefield/icefield/router"
 	"github.com/icefield/icefield/router/federate"
 )
@@ -32,6 +33,9 @@ func (c *catalogs) build(ctx context.Context, cfg *config.Config, before *genera
 		c.candidate.Store(&around.instanceID)
 		defer c.candidate.Store(nil)
 	}
+	if err := c.openAccess(ctx, g, before); err != nil {
+		return g, err
+	}
 	if err := g.place(ctx, before, around, c.names); err != nil {
 		return g, err
 	}
@@ -42,22 +46,29 @@ func (c *catalogs) build(ctx context.Context, cfg *config.Config, before *genera
 	if err := c.checkShadows(ctx, g); err != nil {
 		return g, err
 	}
-	g.handler = router.New(router.Config{
-		Tree: router.Catalog{
-			Name:    cfg.Server.Name,
-			Backend: federate.New(table, ring, federate.Options{Name: cfg.Server.Name}),
-		},
-		Views: views(table, ring), Mounts: table,
+	tree, err := c.guard(g, cfg.Server.Name, federate.New(table, ring, federate.Options{Name: cfg.Server.Name}), policy.InTree(table))
+	if err != nil {
+		return g, err
+	}
+	views, err := c.views(g, table, ring)
+	if err != nil {
+		return g, err
+	}
+	surface := router.Config{
+		Tree: router.Catalog{Name: cfg.Server.Name, Backend: tree}, Views: views, Mounts: table,
 		Timeout: cfg.Server.RequestTimeout, MaxBody: cfg.Server.MaxBody, InstanceID: around.instanceID,
-		Gatherer: c.registry, Metrics: c.requests, Components: c.settings.components,
-		Logger: c.logger, Version: thisBuild().Version,
-	})
+		Gatherer: c.registry, Metrics: c.requests, Logger: c.logger, Version: thisBuild().Version,
+	}
+	if err := c.enter(&surface, g, tree); err != nil {
+		return g, err
+	}
+	g.handler = router.New(surface)
 	return g, nil
 }
 
 // surroundings is what a configuration's mounts may use of the server.
 func (c *catalogs) surroundings(cfg *config.Config, ring *pagination.Keyring) surroundings {
-	return surroundings{instanceID: cfg.InstanceID(), metrics: c.metrics, logger: c.logger,
+	return surroundings{instanceID: cfg.InstanceID(), metrics: c.metrics, vending: c.vendMetrics, logger: c.logger,
 		stores: c.stores, ring: ring, memory: c.memory, governed: c.governed}
 }
 
@@ -249,7 +260,7 @@ func options(m config.Mount, around surroundings) wrap.Options {
 	opt := wrap.Options{
 		Name: m.Name, ViewName: m.ViewName, Driver: m.Kind, Owner: m.Owner, Required: m.Required, ReadOnly: m.ReadOnly,
 		Timeout: m.Request, Breaker: wrap.BreakerOptions{Failures: m.Breaker.Failures, OpenFor: m.Breaker.OpenFor},
-		InFlight: m.InFlight, Jobs: m.Kind == config.KindNative, Metrics: around.metrics, Logger: around.logger,
+		InFlight: m.InFlight, Relays: relays(m), Jobs: m.Kind == config.KindNative, Metrics: around.metrics, Logger: around.logger,
 	}
 	if r := m.Rest; r != nil {
 		opt.HeedsContext, opt.Profile, opt.Credentials = true, r.Profile, "forward"
@@ -262,17 +273,32 @@ func options(m config.Mount, around surroundings) wrap.Options {
 	return opt
 }
 
+// relays is how wide the storage credentials are that come from behind a mount.
+func relays(m config.Mount) mounts.StorageAccess {
+	switch {
+	case m.Rest == nil:
+		return mounts.NoStorage
+	case m.Rest.RelayedAccess == config.AccessWrite:
+		return mounts.WriteStorage
+	case m.Rest.RelayedAccess == config.AccessRead:
+		return mounts.ReadStorage
+	}
+	return mounts.NoStorage
+}
+
 // views makes each mount a catalog of its own.
-func views(table *mounts.Map, ring *pagination.Keyring) []router.Catalog {
+func (c *catalogs) views(g *generation, table *mounts.Map, ring *pagination.Keyring) ([]router.Catalog, error) {
 	var all []router.Catalog
 	for _, m := range table.All() {
 		view := m.View
 		if m == table.Under() {
 			view = federate.Underneath(view, table)
 		}
-		all = append(all, router.Catalog{
-			Name: m.ViewName, Prefix: m.ViewName, Backend: wrap.Tokens(view, ring, m.ViewName, m.Name),
-		})
+		guard, err := c.guard(g, m.ViewName, wrap.Tokens(view, ring, m.ViewName, m.Name), policy.InMount(table, m))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, router.Catalog{Name: m.ViewName, Prefix: m.ViewName, Backend: guard, Visible: guard.Visible})
 	}
-	return all
+	return all, nil
 }

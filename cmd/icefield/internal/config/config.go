@@ -118,6 +118,9 @@ type Native struct {
 	MetadataCache int64
 	// KeyLifetime is how long a client's Idempotency-Key is honoured; 0 is never.
 	KeyLifetime time.Duration
+	// Shared tells that its top-level namespaces belong to different tenants, each
+	// to the one that created it.
+	Shared bool `json:"-"`
 	// Vending makes storage credentials; nil for a mount that hands out none.
 	Vending *Vending `json:"-"`
 	// Signing signs storage requests with the mount's own credentials.

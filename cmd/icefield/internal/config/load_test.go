@@ -126,7 +126,7 @@ func TestEverySettingArrives(t *testing.T) {
 	usual := Breaker{Failures: 5, OpenFor: 15 * time.Second}
 	assert.Equal(t, []Mount{
 		{Name: "/", ViewName: "base", Kind: "native", Request: 20 * time.Second, Breaker: usual, InFlight: 256,
-			Native: &Native{Registry: Registry{Bolt: "/srv/root.db"}, Warehouse: "file:///srv/root", MetadataCache: 256 << 20, KeyLifetime: 30 * time.Minute}},
+			Native: &Native{Registry: Registry{Bolt: "/srv/root.db"}, Warehouse: "file:///srv/root", MetadataCache: 256 << 20, KeyLifetime: 30 * time.Minute, Shared: true}},
 		{Name: "prod", ViewName: "prod", Kind: "native", Owner: "acme", Required: true, ReadOnly: true, Request: 20 * time.Second, Breaker: usual, InFlight: 8,
 			Native: &Native{Registry: Registry{Bolt: "/srv/prod.db"}, Warehouse: "s3://prod-bucket/warehouse", KeyLifetime: time.Hour, Signing: true,
 				Vending: &Vending{Kind: "aws", Duration: 30 * time.Minute, RoleARN: "arn:minio:iam:::role/lake", STSEndpoint: "https://sts.example.com", Region: "eu-central-1",

@@ -103,7 +103,9 @@ func (l *loader) owners(cfg *Config, content *hcl.BodyContent, rows []row) {
 	owners, open := []string{}, false
 	for _, r := range rows {
 		if r.Owner == "" && r.Name == mounts.UnderName {
-			open = r.Native != nil
+			if open = r.Native != nil; open {
+				r.Native.Shared = cfg.Auth != nil
+			}
 			if r.Rest != nil && cfg.Auth != nil {
 				l.missing(r.block, "owner", `Namespaces of a remote catalog belong to the owner of its mount, and who created them is not known, so nobody but operators could see them. Say whose they are: owner = "…".`)
 			}
