@@ -119,12 +119,15 @@
 // # What a decision costs
 //
 // Scopes are matched by an index over principal and resource, so that policies about
-// other people and other things cost nothing: some microseconds with 10 policies or
-// with 10,000. What is not in the scope is not indexed: a policy without principal
-// and resource in its scope is evaluated for every question about its actions, about
-// half a microsecond each. Prefer principal in Group to principal.roles.contains.
-// In a listing, conditions that look at names (resource.name like …) are evaluated
-// row by row, all others once.
+// other people and other things cost nothing: a decision takes some microseconds with
+// 10 policies or with 10,000. What is not in the scope is not indexed: a policy with
+// neither principal nor resource in its scope is evaluated for every question about
+// its actions, some tenths of a microsecond each, which with 10,000 of them is
+// milliseconds. Prefer principal in Icefield::Group::"acme/x" to
+// principal.roles.contains("x"), and resource in to comparing names. In a listing,
+// conditions that look at names (resource.name like …) are evaluated row by row, two
+// to three microseconds a row; all else is evaluated once, and policies that name a
+// row are looked up.
 //
 // Layer: beside the backends, above policy.
 package cedar

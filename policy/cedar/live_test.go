@@ -50,7 +50,7 @@ func watching(t *testing.T, text string) watched {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
+		if err := w.Close(); err != nil { // again, for some
 			t.Error(err)
 		}
 	})
@@ -289,4 +289,23 @@ func TestEveryDecisionIsByOneSet(t *testing.T) {
 	}
 	cancel()
 	deciding.Wait()
+}
+
+func TestAReloadThatANewSourceOvertookChangesNothing(t *testing.T) {
+	w := watching(t, onlyRead)
+	before := w.Set()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := load(t, map[string]string{"": onlyDrop})
+	w.Put(other)
+	for _, text := range []string{onlyRead, broken} {
+		files := []file{{path: w.path, text: []byte(text + " ")}}
+		if !w.reload(before, files, fingerprintOf(files)) || w.Set() != other {
+			t.Error("an older source is back")
+		}
+		if state, _, _ := w.Status(); state != StateOK {
+			t.Error("what nobody asks for any more is reported")
+		}
+	}
 }
