@@ -18,7 +18,8 @@
 //	    external_id_env = "LAKE_EXTERNAL_ID"
 //	    duration        = "1h"                            # 15m to 12h; at most 1h if the mount's own login is a role
 //	    region          = "eu-central-1"
-//	    # sts_endpoint, access_key_id_env, secret_access_key_env, session_token_env
+//	    # sts_endpoint, ca_file, access_key_id_env, secret_access_key_env, session_token_env;
+//	    # kms_keys = ["arn:aws:kms:…"] if the bucket is encrypted with keys of its own; session_tags = true
 //	  }
 //	  # or: vending "gcs"   { credentials_file, project_id, sts_endpoint }
 //	  # or: vending "azure" { tenant_id, client_id, client_secret_env, duration }
