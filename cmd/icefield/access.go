@@ -279,7 +279,8 @@ func (c *catalogs) enter(r *router.Config, g *generation, tree *policy.Guard) er
 // report is what /admin/v1/audit says.
 func (t *trail) report() router.AuditStatus {
 	s := t.Status()
-	return router.AuditStatus{Sink: t.of.Sink, FailClosed: t.of.FailClosed, State: s.State, Since: s.Since, Reason: s.Reason}
+	return router.AuditStatus{Sink: t.of.Sink, FailClosed: t.of.FailClosed, State: s.State, Since: s.Since, Reason: s.Reason,
+		Written: s.Written, Lost: s.Lost, Refused: s.Refused}
 }
 
 // ruleStatus is what /admin/v1/policy says.
@@ -290,7 +291,7 @@ func ruleStatus(rules *cedar.Live) router.PolicyStatus {
 	for _, p := range rules.Set().Policies() {
 		s.Policies++
 		switch {
-		case p.File == "": // built in
+		case p.File == "builtin": // those of others have absolute paths
 			s.Builtin = true
 		default:
 			files[p.File] = true
