@@ -13,7 +13,10 @@ import (
 	"github.com/icefield/icefield/mounts"
 	"github.com/icefield/icefield/policy"
 	"github.com/icefield/icefield/policy/authn/authntest"
+	"github.com/icefield/icefield/policy/quota"
 )
+
+var _ Lockout = (*quota.Lockout)(nil)
 
 func TestWhoGuessesIsLockedOutAndWhoIsInStaysIn(t *testing.T) {
 	issuer := authntest.New(t, authntest.Options{})

@@ -13,7 +13,7 @@ const keyDigits = 43
 // for a key, and 43 letters and digits.
 func NewKey(name string) string {
 	raw := make([]byte, 32)
-	rand.Read(raw) // never fails
+	_, _ = rand.Read(raw) // never fails
 	digits := new(big.Int).SetBytes(raw).Text(62)
 	return KeyPrefix + name + "_" + strings.Repeat("0", keyDigits-len(digits)) + digits
 }

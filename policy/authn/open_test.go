@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
 	"github.com/icefield/icefield/mounts"
@@ -209,6 +212,35 @@ func TestCredentialsAreTakenInOneOrder(t *testing.T) {
 	refused(t, err)
 	_, err = a.Authenticate(ctx, &policy.Credentials{Malformed: true})
 	refused(t, err)
+}
+
+func TestCountersGoOnWhenTheConfigurationIsReadAgain(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	for n := range 3 {
+		a, err := Open(context.Background(), Config{Keys: []Key{ci(t)}, Metrics: reg})
+		require.NoError(t, err)
+		_, err = a.Authenticate(context.Background(), bearerOf(ciKey))
+		require.NoError(t, err)
+		require.Equal(t, float64(n+1), testutil.ToFloat64(a.counters.logins.WithLabelValues("api_key", "accepted")))
+		require.NoError(t, a.Close())
+	}
+	reg = prometheus.NewRegistry()
+	reg.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "icefield_logins_total", Help: "Somebody else's."}))
+	_, err := Open(context.Background(), Config{Keys: []Key{ci(t)}, Metrics: reg})
+	require.ErrorContains(t, err, "icefield_logins_total")
+}
+
+func TestAFailedStartLeavesNothingRunning(t *testing.T) {
+	good, gone := authntest.New(t, authntest.Options{}), authntest.New(t, authntest.Options{})
+	second := corp(gone)
+	second.Name = "partner"
+	gone.Close()
+	before := runtime.NumGoroutine()
+	for range 5 {
+		_, err := Open(context.Background(), Config{OIDC: []OIDC{corp(good), second}})
+		require.ErrorContains(t, err, `oidc "partner"`)
+	}
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+4 }, 10*time.Second, time.Millisecond, "connections end by themselves, and nothing else is left")
 }
 
 func TestTheErrorSaysNothingOfTheCause(t *testing.T) {

@@ -167,6 +167,8 @@ func TestAFetchThatBeganBeforeIsNotTheLastWord(t *testing.T) {
 	a := opened(t, Config{OIDC: []OIDC{corp(issuer)}}, quickPace())
 	ctx := context.Background()
 	entered, release := make(chan struct{}), make(chan struct{})
+	let := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(let)
 	var once sync.Once
 	stale := fmt.Sprintf(`{"keys":[%s]}`, mustJSON(publishedKey(t, issuer)))
 	issuer.Fault(func(w http.ResponseWriter, _ *http.Request) bool {
@@ -184,14 +186,18 @@ func TestAFetchThatBeganBeforeIsNotTheLastWord(t *testing.T) {
 		_, err := a.Authenticate(ctx, bearerOf(issuer.Sign(map[string]any{"kid": "made up"}, issuer.Claims(with(nil)))))
 		refused(t, err)
 	})
-	<-entered
+	select {
+	case <-entered:
+	case <-time.After(10 * time.Second):
+		t.Fatal("nobody fetches")
+	}
 	require.NoError(t, issuer.Rotate())
 	waiting.Go(func() {
 		_, err := a.Authenticate(ctx, bearerOf(issuer.Mint(with(nil))))
 		require.NoError(t, err)
 	})
 	require.Eventually(t, func() bool { return a.ordered[0].source.waiting.Load() == 2 }, 10*time.Second, time.Millisecond)
-	close(release)
+	let()
 	waiting.Wait()
 }
 
