@@ -52,8 +52,12 @@ func (c candidates) All() iter.Seq2[cedar.PolicyID, *cedar.Policy] {
 	}
 }
 
-func (c candidates) readContext() bool {
-	return slices.ContainsFunc(c, func(r *rule) bool { return r.reads.context })
+// read tells whether any of them reads the context, and what the resource has.
+func (c candidates) read() (context, attributes bool) {
+	for _, r := range c {
+		context, attributes = context || r.reads.context, attributes || r.reads.attributes
+	}
+	return context, attributes
 }
 
 // evaluate evaluates the conditions of candidates, all of them: what an erring
@@ -62,7 +66,7 @@ func (s *Set) evaluate(t *tally, c candidates, about *scene) {
 	if len(c) == 0 {
 		return
 	}
-	_, diagnostic := cedar.Authorize(c, about, about.asked(c.readContext()))
+	_, diagnostic := cedar.Authorize(c, about, about.asked(c.read()))
 	for _, reason := range diagnostic.Reasons { // the forbids, or else the permits
 		t.count(s.byID[string(reason.PolicyID)])
 	}

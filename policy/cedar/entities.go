@@ -130,8 +130,12 @@ func (o *object) parents() types.EntityUIDSet {
 	return types.NewEntityUIDSet(all...)
 }
 
-// entity is the object, which is in all of parents.
-func (o *object) entity(parents types.EntityUIDSet) types.Entity {
+// entity is the object, which is in all of parents, with or without what it has:
+// most conditions do not look at that, and it is dear to write down.
+func (o *object) entity(parents types.EntityUIDSet, withAttributes bool) types.Entity {
+	if !withAttributes {
+		return types.Entity{UID: o.uid(), Parents: parents}
+	}
 	attributes := types.RecordMap{"name": types.String(o.name())}
 	if o.tenant != "" {
 		attributes["tenant"] = types.NewEntityUID(typeTenant, types.String(o.tenant))

@@ -12,6 +12,9 @@ import (
 // reads is what the conditions of a policy depend on, as far as it matters.
 type reads struct {
 	context bool
+	// attributes tells that they look at what the resource has, rather than only at
+	// what it is and is in.
+	attributes bool
 	// itself tells that they can tell apart any two resources of one kind, tenant
 	// and parent: they look at the name, or use the resource as a value.
 	itself bool
@@ -84,14 +87,20 @@ func (r *reads) walk(n ast.IsNode) {
 			case "context":
 				r.context = true
 			case "resource":
-				r.itself = true
+				r.itself, r.attributes = true, true
 			}
 		case ast.NodeTypeAccess:
 			r.ask(n.Arg)
-			return !(isResource(n.Arg) && n.Value == "tenant")
+			if isResource(n.Arg) && n.Value == "tenant" {
+				r.attributes = true
+				return false
+			}
 		case ast.NodeTypeHas:
 			r.ask(n.Arg)
-			return !isResource(n.Arg)
+			if isResource(n.Arg) {
+				r.attributes = true
+				return false
+			}
 		case ast.NodeTypeIs:
 			return !isResource(n.Left)
 		case ast.NodeTypeIn:
@@ -145,6 +154,7 @@ func (r *reads) compare(n ast.IsNode) {
 	case ast.NodeTypeAccess:
 		// A tenant: no resource is one.
 		if n.Value == "tenant" && (isResource(n.Arg) || isVariable(n.Arg, "principal")) {
+			r.attributes = r.attributes || isResource(n.Arg)
 			return
 		}
 		r.itself = true

@@ -50,6 +50,7 @@ type scene struct {
 	hasParents bool
 	resource   types.Entity
 	hasObject  bool
+	attributes bool // the resource is to have its attributes
 	request    cedar.Request
 	hasContext bool
 }
@@ -73,7 +74,7 @@ func (s *scene) Get(uid types.EntityUID) (types.Entity, bool) {
 			s.parents, s.hasParents = s.object.parents(), true
 		}
 		if !s.hasObject {
-			s.resource, s.hasObject = s.object.entity(s.parents), true
+			s.resource, s.hasObject = s.object.entity(s.parents, s.attributes), true
 		}
 		return s.resource, true
 	}
@@ -85,8 +86,12 @@ func (s *scene) about(o object) {
 	s.object, s.hasObject = o, false
 }
 
-// asked is the question in Cedar's form, with the context if a policy reads it.
-func (s *scene) asked(withContext bool) cedar.Request {
+// asked is the question in Cedar's form, with as much of the context and of the
+// resource as the policies read.
+func (s *scene) asked(withContext, withAttributes bool) cedar.Request {
+	if withAttributes && !s.attributes {
+		s.attributes, s.hasObject = true, false
+	}
 	s.request.Principal, s.request.Action, s.request.Resource = s.subject.uid, s.action.uid, s.object.uid()
 	if withContext && !s.hasContext {
 		s.request.Context, s.hasContext = contextOf(&s.context), true

@@ -112,7 +112,7 @@ func TestEntitiesAndContextAreThoseOfTheSchema(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := v.Request(about.asked(true)); err != nil {
+				if err := v.Request(about.asked(true, true)); err != nil {
 					t.Errorf("%s of a %s: %v", name, kind, err)
 				}
 				for _, uid := range []types.EntityUID{about.subject.uid, about.object.uid()} {
