@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -59,6 +60,28 @@ func (s *server) newRoutes() *mux.Router {
 		m.Handle("/metrics", s.scrape()).Methods(http.MethodGet)
 	}
 	return m
+}
+
+// Route is one path of the HTTP surface, as its template, and one verb that it
+// has.
+type Route struct{ Verb, Path string }
+
+// Routes lists what a handler that New makes of c answers at, sorted; paths of
+// catalogs as they are without a prefix.
+func Routes(c Config) []Route {
+	var all []Route
+	_ = newServer(c).routes.Walk(func(route *mux.Route, _ *mux.Router, _ []*mux.Route) error {
+		path, _ := route.GetPathTemplate()
+		verbs, _ := route.GetMethods()
+		for _, verb := range verbs {
+			all = append(all, Route{verb, path})
+		}
+		return nil
+	})
+	slices.SortFunc(all, func(a, b Route) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Verb, b.Verb))
+	})
+	return all
 }
 
 // route finds the handler of a request and calls it. It asks mux for the match

@@ -184,3 +184,25 @@ func TestAnEmptyNamespaceInThePathIsAnAbsenceOfTheRightType(t *testing.T) {
 		t.Errorf("HEAD: %d %q", g.status, g.body)
 	}
 }
+
+// Whoever checks that every route is governed asks this list: it must have the
+// rows of the operation table, and what only some servers have.
+func TestRoutesListsEveryPathThatIsAnswered(t *testing.T) {
+	has := map[Route]bool{}
+	for _, r := range Routes(Config{Audit: func() AuditStatus { return AuditStatus{} }}) {
+		has[r] = true
+	}
+	for _, row := range capabilities.Operations() {
+		if r := (Route{row.Verb, pattern(row.Path)}); !has[r] {
+			t.Errorf("%v is missing", r)
+		}
+	}
+	for _, r := range []Route{{"GET", "/v1/config"}, {"HEAD", "/ready"}, {"POST", "/v1/aws/s3/sign"}, {"GET", "/admin/v1/audit"}} {
+		if !has[r] {
+			t.Errorf("%v is missing", r)
+		}
+	}
+	if has[Route{"GET", "/metrics"}] {
+		t.Error("lists a route that this server does not have")
+	}
+}
