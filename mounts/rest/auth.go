@@ -86,6 +86,16 @@ type proof struct {
 	// signature is set on signed requests.
 	signature string
 	whose     whose
+	// identity says as whom, in a word that is no secret: for the audit trail.
+	identity string
+}
+
+// as is the identity; "none" for a request without a login.
+func (p proof) as() string {
+	if p.identity == "" {
+		return "none"
+	}
+	return p.identity
 }
 
 // whose says in whose name a request was made, and so whose fault it is when

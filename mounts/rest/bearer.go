@@ -40,7 +40,7 @@ func (b bearer) authorize(_ context.Context, r *http.Request, _ []byte) (proof, 
 		return proof{}, err
 	}
 	bear(r, token)
-	return proof{used: token}, nil
+	return proof{used: token, identity: "bearer"}, nil
 }
 
 func (b bearer) renew(_ context.Context, refused proof) (bool, error) {

@@ -136,11 +136,13 @@ func (k *client) send(ctx context.Context, c call) (*answer, error) {
 	callCtx, way := traced(callCtx)
 	req = req.WithContext(callCtx)
 
-	mounts.CallerFrom(ctx).Scope.CountRemoteCall()
+	scope := mounts.CallerFrom(ctx).Scope
+	scope.CountRemoteCall()
 	start := time.Now()
 	seen := Call{Op: c.op, Kind: c.kind}
 	defer func() {
 		seen.Duration = time.Since(start)
+		scope.NoteRemote(mounts.RemoteCall{Identity: proof.as(), Status: seen.Status})
 		k.observe(seen)
 	}()
 	resp, err := k.http.Do(req)

@@ -144,7 +144,7 @@ func (x *exchange) authorize(ctx context.Context, r *http.Request, _ []byte) (pr
 		return proof{}, err
 	}
 	bear(r, token)
-	return proof{used: token, whose: ofExchange}, nil
+	return proof{used: token, whose: ofExchange, identity: "exchange"}, nil
 }
 
 // authorizeOwn is the login of the server's own calls.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -102,7 +103,7 @@ func (l *clientCredentials) authorize(ctx context.Context, r *http.Request, _ []
 		return proof{}, err
 	}
 	bear(r, token)
-	return proof{used: token}, nil
+	return proof{used: token, identity: cmp.Or(l.endpoint.clientID, "oauth2")}, nil
 }
 
 func (l *clientCredentials) renew(ctx context.Context, refused proof) (bool, error) {

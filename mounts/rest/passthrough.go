@@ -26,7 +26,7 @@ func (passthrough) authorize(ctx context.Context, r *http.Request, _ []byte) (pr
 		return proof{whose: ofNobody}, nil
 	}
 	bear(r, token)
-	return proof{used: token, whose: ofCaller}, nil
+	return proof{used: token, whose: ofCaller, identity: "passthrough"}, nil
 }
 
 // renew implements login: nobody but the caller has another token.

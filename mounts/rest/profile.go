@@ -31,6 +31,9 @@ type Profile struct {
 	MissingLists bool
 	// NoHEAD never sends HEAD, whatever the remote's list says.
 	NoHEAD bool
+	// FoldsCase tells that names which differ in case only are the same there: for
+	// mounts.Mount.
+	FoldsCase bool
 	// Headers are sent where the mount does not set them.
 	Headers map[string]string
 	// Login is how the vendor wants to be logged in to.

@@ -49,8 +49,10 @@ func lakekeeper() Profile {
 //   - The open server's errors have the type BaseException, and it has answered 500
 //     for namespaces that do not exist (unitycatalog issues 10, 17 and 50): a 404
 //     counts with any type, a 500 stays an error.
+//   - Names are stored in lower case, whatever case they are asked for in (Databricks
+//     documentation, "Names").
 func unity() Profile {
-	return Profile{Name: "unity", Path: "/api/2.1/unity-catalog/iceberg-rest", Levels: 1,
+	return Profile{Name: "unity", Path: "/api/2.1/unity-catalog/iceberg-rest", Levels: 1, FoldsCase: true,
 		Login: LoginPreset{Kind: "oauth2", Scope: "all-apis", TokenPath: "/oidc/v1/token"}}
 }
 
@@ -90,7 +92,7 @@ func gravitino() Profile {
 //     17824).
 //   - Names are folded to lower case by the service.
 func glue() Profile {
-	return Profile{Name: "glue", Path: "/iceberg", Levels: 1, ThrottlesWith400: true, Login: LoginPreset{Kind: "sigv4", Service: "glue"}}
+	return Profile{Name: "glue", Path: "/iceberg", Levels: 1, ThrottlesWith400: true, FoldsCase: true, Login: LoginPreset{Kind: "sigv4", Service: "glue"}}
 }
 
 // s3tables is Amazon S3 Tables.
@@ -102,8 +104,10 @@ func glue() Profile {
 //   - Namespaces are one level and there are no views (same).
 //   - A rate limit may come as a 400, as with other AWS services (iceberg issue
 //     17824).
+//   - Names are lower case; whether others are refused or folded is up to it, so they
+//     count as folded.
 func s3tables() Profile {
-	return Profile{Name: "s3tables", Path: "/iceberg", Levels: 1, ThrottlesWith400: true, Endpoints: tablesOnly(),
+	return Profile{Name: "s3tables", Path: "/iceberg", Levels: 1, ThrottlesWith400: true, FoldsCase: true, Endpoints: tablesOnly(),
 		Login: LoginPreset{Kind: "sigv4", Service: "s3tables"}}
 }
 
@@ -139,9 +143,9 @@ func bigLake() Profile {
 //     Catalog").
 //   - The scope of OAuth2 names a role, "session:role:<ROLE>", and the mount has to
 //     set it (same); a programmatic access token is a client secret there.
-//   - Unquoted names are upper case.
+//   - Unquoted names are upper case, and may be found in any.
 func snowflake() Profile {
-	return Profile{Name: "snowflake", Path: "/polaris/api/catalog", Levels: 1, Login: LoginPreset{Kind: "oauth2"}}
+	return Profile{Name: "snowflake", Path: "/polaris/api/catalog", Levels: 1, FoldsCase: true, Login: LoginPreset{Kind: "oauth2"}}
 }
 
 // oneLake is the table endpoint of Microsoft Fabric's OneLake.
@@ -166,8 +170,9 @@ func oneLake() Profile {
 //     and so, encoded, is the prefix (Alibaba Cloud OSS documentation, "Iceberg REST
 //     Catalog API compatibility").
 //   - No views, no namespaces of several levels, no OAuth2 and no bearer tokens (same).
+//   - Names count as folded, as with S3 Tables.
 func ossTables() Profile {
-	return Profile{Name: "oss-tables", Path: "/iceberg", Levels: 1, ThrottlesWith400: true, Endpoints: tablesOnly(),
+	return Profile{Name: "oss-tables", Path: "/iceberg", Levels: 1, ThrottlesWith400: true, FoldsCase: true, Endpoints: tablesOnly(),
 		Login: LoginPreset{Kind: "sigv4", Service: "osstables"}}
 }
 

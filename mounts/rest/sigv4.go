@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -131,7 +132,7 @@ func (s *signature) authorize(ctx context.Context, r *http.Request, body []byte)
 			Msg: "the request cannot be signed; nothing was sent"}
 	}
 	_, mark, _ := strings.Cut(r.Header.Get("Authorization"), "Signature=")
-	return proof{used: k.AccessKeyID, signature: mark}, nil
+	return proof{used: k.AccessKeyID, signature: mark, identity: cmp.Or(s.config.RoleARN, k.AccessKeyID)}, nil
 }
 
 // sign signs what stands in the request, and changes nothing of it that was
