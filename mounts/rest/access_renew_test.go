@@ -187,7 +187,7 @@ func TestAStateIsGoodForItsTableAndMountAlone(t *testing.T) {
 		}
 	}
 	other[0].do("POST", other[0].table+"/sign?state="+state, body).wantError(t, 400)
-	scopes[0].do("POST", "v1/aws/s3/sign", body).wantError(t, 404) // names no table, so nobody could be asked
+	scopes[0].do("POST", "v1/aws/s3/sign", body).wantError(t, 403) // names no table, and no mount here knows where tables lie
 }
 
 func TestASignedRequestGoesWhereItWasGoingAndBearsProperHeaders(t *testing.T) {
