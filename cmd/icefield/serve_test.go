@@ -22,7 +22,7 @@ import (
 
 // load reads a configuration that must be good. "127.0.0.1:0" is what it
 // listens on unless it says otherwise.
-func load(t *testing.T, dir, text string) *config.Config {
+func load(t testing.TB, dir, text string) *config.Config {
 	t.Helper()
 	cfg, report := config.Parse(filepath.Join(dir, "icefield.hcl"), []byte(text), config.Options{})
 	var b strings.Builder
@@ -35,7 +35,7 @@ func load(t *testing.T, dir, text string) *config.Config {
 }
 
 // start starts a server that the test's end closes. The log is what it wrote.
-func start(t *testing.T, cfg *config.Config) (*server, *journal, error) {
+func start(t testing.TB, cfg *config.Config) (*server, *journal, error) {
 	t.Helper()
 	log := &journal{}
 	s, err := startServer(cfg, slog.New(slog.NewTextHandler(log, nil)))
@@ -45,7 +45,7 @@ func start(t *testing.T, cfg *config.Config) (*server, *journal, error) {
 }
 
 // started is start for a server that must open.
-func started(t *testing.T, cfg *config.Config) (*server, *journal) {
+func started(t testing.TB, cfg *config.Config) (*server, *journal) {
 	t.Helper()
 	s, log, err := start(t, cfg)
 	require.NoError(t, err)
