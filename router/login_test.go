@@ -268,6 +268,7 @@ func TestWhoIsTurnedAwayHearsItAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer conn.Close()
 		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 		fmt.Fprintf(conn, "POST /v1/namespaces HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n%s\r\n{", expects)
 		reader := bufio.NewReader(conn)
@@ -284,7 +285,6 @@ func TestWhoIsTurnedAwayHearsItAtOnce(t *testing.T) {
 				t.Errorf("%v, and then %q", err, rest)
 			}
 		}
-		conn.Close()
 	}
 	// without a body the connection lives on
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())

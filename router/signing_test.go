@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/icefield/icefield/mounts"
+	"github.com/icefield/icefield/policy"
 )
 
 // toSign is a request to sign for an object.
@@ -123,6 +124,44 @@ func TestTheSignRouteWithoutATableIsNoOracle(t *testing.T) {
 	}
 	if a := answered(h, "POST", "/v1/aws/s3/sign", toSign("s3://root-lake/b/u/x"), asAlice); strings.Contains(a.body, "looked up") {
 		t.Errorf("a mount that fails hides another's table: %s", a.body)
+	}
+}
+
+// nothingAllowed is an Authorizer that denies everything.
+type nothingAllowed struct{}
+
+func (nothingAllowed) Decide(context.Context, policy.Question) policy.Decision {
+	return policy.Decision{}
+}
+func (nothingAllowed) Filter(_ context.Context, _ policy.Question, r []policy.Resource) ([]bool, error) {
+	return make([]bool, len(r)), nil
+}
+func (nothingAllowed) Uniform(context.Context, policy.Question, policy.Resource, policy.Kind) (bool, bool) {
+	return false, true
+}
+
+// Under the real guard, too, no flaw of a request tells a table that is hidden
+// from one that is not there.
+func TestTheGuardMakesNoOracleOfTheSignRoute(t *testing.T) {
+	g, _ := located(t)
+	asked, backend := scripted(typical)
+	g.Tree.Backend = policy.NewGuard(backend, policy.GuardOptions{Catalog: "icefield", Places: policy.InTree(g.Mounts), Authorizer: nothingAllowed{}})
+	h := New(g.Config)
+	const hidden, absent = "prod-lake", "none-lake"
+	for _, body := range []string{
+		toSign("s3://prod-lake/a/t/x"), strings.Replace(toSign("s3://prod-lake/a/t/x"), "GET", "PUT", 1), strings.Replace(toSign("s3://prod-lake/a/t/x"), "GET", "", 1),
+		strings.Replace(toSign("s3://prod-lake/a/t/x"), `"method"`, `"Method"`, 1), strings.Replace(toSign("s3://prod-lake/a/t/x"), `"method":"GET"`, `"method":null`, 1),
+		toSign("s3://prod-lake/a/t/x?acl"), toSign("s3://prod-lake/a/t/../t/x"), strings.Replace(toSign("s3://prod-lake/a/t/x"), "}}", `},"body":"x"}`, 1),
+		strings.Replace(toSign("s3://prod-lake/a/t/x"), `"region"`, `"properties":7,"region"`, 1),
+	} {
+		there := answered(h, "POST", "/v1/aws/s3/sign", body, asAlice)
+		not := answered(h, "POST", "/v1/aws/s3/sign", strings.ReplaceAll(body, hidden, absent), asAlice)
+		if there.status < 400 || strings.ReplaceAll(there.bytes(), hidden, absent) != not.bytes() {
+			t.Errorf("%s:\n%s\n%s", body, there.bytes(), not.bytes())
+		}
+	}
+	if asked.last() != nil {
+		t.Error("the backend was asked")
 	}
 }
 
