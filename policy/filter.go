@@ -35,6 +35,9 @@ func bindFilter(raw stdjson.RawMessage, of *columns) ([]byte, error) {
 	if len(raw) > maxFilter {
 		return nil, fmt.Errorf("the row filter is longer than %d bytes", maxFilter)
 	}
+	if !jsontext.Value(raw).IsValid() {
+		return nil, errFilterShape
+	}
 	b := &binder{of: of}
 	return b.predicate(nil, jsontext.Value(raw), 0)
 }

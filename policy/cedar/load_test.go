@@ -53,8 +53,8 @@ func TestWhatIsWrongIsNamedWithFileLineColumnAndID(t *testing.T) {
 		"a filter on writes":           {"@row_filter(\"true\") permit (principal, action in Icefield::Action::\"write\", resource);", 1, 1, "F:1:1", "does not permit loadTable"},
 		"a mask on views":              {"@mask(\"a=replace-with-null\") permit (principal, action, resource is Icefield::View);", 1, 1, "F:1:1", "does not permit loadTable"},
 		"a mask in a view":             {"@mask(\"a=replace-with-null\") permit (principal, action, resource == Icefield::View::\"prod/v\");", 1, 1, "F:1:1", "does not permit loadTable"},
-		"a filter that is none":        {"@row_filter(\"country = 'NO'\") permit (principal, action, resource);", 1, 1, "F:1:1", "@row_filter: it is not JSON"},
-		"a mask that is none":          {"@mask(\"a=rot13\") permit (principal, action, resource);", 1, 1, "F:1:1", `no mask "rot13"`},
+		"a filter that is none":        {"@row_filter(\"country = 'NO'\") permit (principal, action, resource);", 1, 1, "F:1:1", "@row_filter: the row filter is not an expression"},
+		"a mask that is none":          {"@mask(\"a=rot13\") permit (principal, action, resource);", 1, 1, "F:1:1", `"rot13" is no column action`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := written(t, map[string]string{"": c.text})

@@ -17,27 +17,6 @@ type restriction struct {
 	masks  map[string]string
 }
 
-// masks are the actions on columns (REST spec, column projections), from the
-// mildest to the strictest: of two for one column the later counts. What leaves
-// part of a value readable is milder than what leaves only its form, that than a
-// digest, which still tells equal values, and that than what tells nothing.
-var masks = [...]string{
-	"truncate-to-month", "truncate-to-year",
-	"show-first-4", "show-last-4",
-	"mask-alphanum",
-	"sha-256-global", "sha-256-query-local",
-	"mask-to-fixed-value",
-	"replace-with-null",
-}
-
-// stricter is the stricter of two masks; "" is no mask.
-func stricter(a, b string) string {
-	if slices.Index(masks[:], b) > slices.Index(masks[:], a) {
-		return b
-	}
-	return a
-}
-
 // combine is what comes of all the permits that are in effect for a read: nothing
 // if any of them is unrestricted. Otherwise the rows are those that any of them
 // lets through, a permit without a filter all; and every mask of every permit
@@ -60,7 +39,10 @@ func combine(permits []*rule) *policy.Restrictions {
 			if all.Masks == nil {
 				all.Masks = map[string]string{}
 			}
-			all.Masks[column] = stricter(all.Masks[column], mask)
+			if had := all.Masks[column]; had != "" {
+				mask = policy.Stricter(had, mask)
+			}
+			all.Masks[column] = mask
 		}
 	}
 	if everyRow {
@@ -83,7 +65,7 @@ func restrictionOf(p *cedar.Policy) (*restriction, error) {
 		switch key {
 		case "row_filter":
 			r.filter = json.RawMessage(value)
-			err = checkExpression(r.filter)
+			err = policy.CheckFilter(r.filter)
 		case "mask":
 			r.masks, err = parseMasks(string(value))
 		}
@@ -114,8 +96,8 @@ func parseMasks(text string) (map[string]string, error) {
 		if len(column) > maxColumn {
 			return nil, fmt.Errorf("a column's name is longer than %d bytes", maxColumn)
 		}
-		if !slices.Contains(masks[:], mask) {
-			return nil, fmt.Errorf("there is no mask %q for %q: there are %s", mask, column, strings.Join(masks[:], ", "))
+		if err := policy.CheckMask(mask); err != nil {
+			return nil, fmt.Errorf("for %q: %w", column, err)
 		}
 		if all[column] != "" {
 			return nil, fmt.Errorf("%q stands there twice", column)
