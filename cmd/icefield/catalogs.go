@@ -242,9 +242,12 @@ func (c *catalogs) drop(g *generation) error {
 		}
 	}
 	parts := g.release()
-	shown := map[string]bool{}
+	shown, kept := map[string]bool{}, map[string]bool{}
 	for other := range c.live {
 		maps.Copy(shown, catalogNames(other.cfg))
+		for _, m := range other.cfg.Mounts {
+			kept[m.Name] = true
+		}
 	}
 	_ = c.protect() // what it protects was read before
 	c.mu.Unlock()
@@ -252,6 +255,11 @@ func (c *catalogs) drop(g *generation) error {
 	for name := range catalogNames(g.cfg) {
 		if !shown[name] {
 			c.requests.Forget(name)
+		}
+	}
+	for _, m := range g.cfg.Mounts {
+		if !kept[m.Name] {
+			c.vendMetrics.Forget(m.Name)
 		}
 	}
 	return err

@@ -20,7 +20,7 @@ func granting(ctx context.Context, m config.Mount, registry *native.Backend, aro
 	n := m.Native
 	var backend mounts.Backend = registry.Idempotent()
 	if n.Signing {
-		signed, err := sign.Around(backend, sign.Options{Warehouse: registry.Warehouse(), Storage: n.Storage, Vends: n.Vending != nil})
+		signed, err := sign.Around(backend, sign.Options{Warehouse: registry.Warehouse(), Storage: n.Storage, Vends: n.Vending != nil, ChecksBodies: n.BulkDelete})
 		if err != nil {
 			return nil, errors.Join(err, backend.Close())
 		}

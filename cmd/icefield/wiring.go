@@ -263,7 +263,7 @@ func options(m config.Mount, around surroundings) wrap.Options {
 		InFlight: m.InFlight, Relays: relays(m), Jobs: m.Kind == config.KindNative, Metrics: around.metrics, Logger: around.logger,
 	}
 	if r := m.Rest; r != nil {
-		opt.HeedsContext, opt.Profile, opt.Credentials = true, r.Profile, "forward"
+		opt.HeedsContext, opt.Profile, opt.Credentials, opt.FoldsCase = true, r.Profile, "forward", profile(r).FoldsCase
 		if r.Withhold {
 			opt.Credentials = "withhold"
 		}

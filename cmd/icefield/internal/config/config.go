@@ -125,6 +125,9 @@ type Native struct {
 	Vending *Vending `json:"-"`
 	// Signing signs storage requests with the mount's own credentials.
 	Signing bool `json:"-"`
+	// BulkDelete signs deletions of many objects at a store of one's own too: it
+	// compares the body with its signed hash.
+	BulkDelete bool `json:"-"`
 }
 
 // Rest holds the settings of a mount of a remote REST catalog.

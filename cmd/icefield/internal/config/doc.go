@@ -68,7 +68,7 @@
 //	    algorithms   = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 //	    jwks_url     = "https://idp.example.com/realms/corp/keys" # optional; where its discovery says
 //	    # ca_file    = "idp.pem"          # optional; certificates instead of the system's
-//	    token_relay  = true               # /v1/oauth/tokens gives this issuer's tokens; true if it is the only one
+//	    token_relay  = true               # /v1/oauth/tokens gives this issuer's tokens; true if it is the only one and has no jwks_url
 //	    relay_scope  = "icefield"         # optional; asked for there instead of what the client wants; "" is no scope
 //	  }
 //	  api_key "ci" {                      # any number of them; the caller is called key/ci
@@ -127,6 +127,7 @@
 //	    "s3.region" = "eu-central-1"
 //	  }
 //	  signing = false               # true: S3 requests are signed for clients that ask for it, with the keys of storage
+//	  signing_bulk_delete = false   # true: deletions of many objects too; for a store of your own that compares a body with its signed hash
 //	  vending "aws" {               # optional; storage credentials for one table, see below
 //	    role_arn = "arn:aws:iam::123456789012:role/lake"
 //	    duration = "1h"

@@ -128,7 +128,7 @@ func TestEverySettingArrives(t *testing.T) {
 		{Name: "/", ViewName: "base", Kind: "native", Request: 20 * time.Second, Breaker: usual, InFlight: 256,
 			Native: &Native{Registry: Registry{Bolt: "/srv/root.db"}, Warehouse: "file:///srv/root", MetadataCache: 256 << 20, KeyLifetime: 30 * time.Minute, Shared: true}},
 		{Name: "prod", ViewName: "prod", Kind: "native", Owner: "acme", Required: true, ReadOnly: true, Request: 20 * time.Second, Breaker: usual, InFlight: 8,
-			Native: &Native{Registry: Registry{Bolt: "/srv/prod.db"}, Warehouse: "s3://prod-bucket/warehouse", KeyLifetime: time.Hour, Signing: true,
+			Native: &Native{Registry: Registry{Bolt: "/srv/prod.db"}, Warehouse: "s3://prod-bucket/warehouse", KeyLifetime: time.Hour, Signing: true, BulkDelete: true,
 				Vending: &Vending{Kind: "aws", Duration: 30 * time.Minute, RoleARN: "arn:minio:iam:::role/lake", STSEndpoint: "https://sts.example.com", Region: "eu-central-1",
 					CAFile: filepath.Join(filepath.Dir(owner), "ca.pem"), CASum: cfg.Mounts[5].Rest.CASum, SessionTags: true,
 					KMSKeys:       []string{"arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"},

@@ -83,14 +83,15 @@ func (l *loader) loginName(b *hcl.Block, names map[string]*hcl.Block) {
 }
 
 // relays decides whose tokens the server's own token route gives: of the only
-// issuer, or of the one that says so.
+// issuer, unless its keys are named because its discovery is not to be relied on,
+// or of the one that says so.
 func (l *loader) relays(content *hcl.BodyContent, auth *Authentication) {
 	blocks := content.Blocks.OfType("oidc")
 	said := -1
 	for i, b := range blocks {
 		attrs, _ := b.Body.JustAttributes()
 		if attrs["token_relay"] == nil {
-			auth.OIDC[i].Relay = len(blocks) == 1
+			auth.OIDC[i].Relay = len(blocks) == 1 && attrs["jwks_url"] == nil
 		}
 		if attrs["relay_scope"] != nil && !auth.OIDC[i].Relay {
 			l.problem(attrs["relay_scope"].NameRange, "Nothing to set", "relay_scope is for the issuer whose tokens this server's own route gives. Write token_relay = true, or leave relay_scope out.")

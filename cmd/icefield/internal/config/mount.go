@@ -38,7 +38,7 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{KindNative, []string{"catalog_url", "warehouse_location", "storage", "metadata_cache", "idempotency_lifetime", "signing"},
+		{KindNative, []string{"catalog_url", "warehouse_location", "storage", "metadata_cache", "idempotency_lifetime", "signing", "signing_bulk_delete"},
 			[]hcl.BlockHeaderSchema{{Type: "vending", LabelNames: []string{"kind"}}}, (*loader).native},
 		{KindRest, []string{"catalog_url", "warehouse", "token_env", "profile", "headers", "ca_file", "namespace_separator", "namespace_levels",
 			"credentials", "allowed_locations", "settings_refresh", "relayed_access"},

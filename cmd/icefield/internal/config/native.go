@@ -30,7 +30,7 @@ func (l *loader) native(r *row, content *hcl.BodyContent, server *Server) {
 	n.MetadataCache = l.size(a["metadata_cache"], 256<<20, 0, 64<<30)
 	n.KeyLifetime = l.keyLifetime(a["idempotency_lifetime"])
 	l.vending(content, n)
-	l.signing(a["signing"], n)
+	l.signing(a["signing"], a["signing_bulk_delete"], n)
 	l.timeouts(r, content, server, 20*time.Second, false)
 	l.limits(r, content, 256, false)
 }

@@ -80,6 +80,7 @@ auth {
     audience       = ["icefield"]
     tenant_claim   = "tenant"
     operator_roles = ["platform"]
+    token_relay    = true
     relay_scope    = "icefield"
   }
   api_key "ci" {

@@ -120,9 +120,12 @@ func (l *loader) keysTogether(a hcl.Attributes) {
 	together("session_token_env", "access_key_id_env", "A session token belongs to an access key. Name that too: access_key_id_env = \"…\".")
 }
 
-// signing reads whether storage requests are signed.
-func (l *loader) signing(attr *hcl.Attribute, n *Native) {
-	n.Signing = l.boolean(attr, false)
+// signing reads whether storage requests are signed, and deletions of many too.
+func (l *loader) signing(attr, bulk *hcl.Attribute, n *Native) {
+	n.Signing, n.BulkDelete = l.boolean(attr, false), l.boolean(bulk, false)
+	if n.BulkDelete && !n.Signing {
+		l.problem(bulk.NameRange, "Nothing to sign", "signing_bulk_delete is for mounts that sign. Write signing = true, or leave it out.")
+	}
 	if scheme := schemeOf(n.Warehouse); n.Signing && scheme != "" && !slices.Contains(schemesOf(VendAWS), scheme) {
 		l.refuse(attr, "Nothing to sign", "Storage requests are signed for S3, and the warehouse lies elsewhere. Leave signing out.")
 	}

@@ -80,6 +80,7 @@ mount "azure" {
   owner              = "acme"
   catalog_url        = "bolt:///srv/azure.db"
   warehouse_location = "abfss://lake@account.dfs.core.windows.net/azure"
+  signing_bulk_delete = true
   vending "azure" {
     client_id = "icefield"
   }

@@ -104,6 +104,7 @@ mount "prod" {
     in_flight = 8
   }
   signing = true
+  signing_bulk_delete = true
   vending "aws" {
     role_arn              = "arn:minio:iam:::role/lake"
     ca_file               = "ca.pem"
