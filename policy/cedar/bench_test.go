@@ -67,10 +67,27 @@ func BenchmarkDecide(b *testing.B) {
 				}
 				b.ReportAllocs()
 				for b.Loop() {
-					s.Decide(b.Context(), q)
+					s.decide(&q, 0)
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkDecideAgain is a question that was asked before.
+func BenchmarkDecideAgain(b *testing.B) {
+	for _, n := range []int{10, 10_000} {
+		b.Run(fmt.Sprintf("groups/%d", n), func(b *testing.B) {
+			s, err := Load(manyPolicies(b, n, shapes[0].policy))
+			if err != nil {
+				b.Fatal(err)
+			}
+			q := policy.Question{Principal: asker(), Action: "loadTable", Resource: table("acme", "prod", "n7", "t7"), Context: policy.Context{Time: time.Now()}}
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Decide(b.Context(), q)
+			}
+		})
 	}
 }
 

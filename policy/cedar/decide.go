@@ -95,9 +95,22 @@ func (s *Set) prepare(q *policy.Question, r policy.Resource) (*scene, error) {
 }
 
 // Decide implements policy.Authorizer. An operator is allowed everything, by the
-// word Operator in place of a policy.
+// word Operator in place of a policy. The list of policies is read only, the
+// restrictions are the caller's own.
 func (s *Set) Decide(_ context.Context, q policy.Question) policy.Decision {
-	about, err := s.prepare(&q, q.Resource)
+	if q.Principal == nil {
+		return policy.Decision{Err: errNoPrincipal}
+	}
+	place := s.decided.place(&q)
+	if d, ok := s.decided.find(&q, place); ok {
+		return d
+	}
+	return s.decide(&q, place)
+}
+
+// decide decides a question that nothing is remembered of.
+func (s *Set) decide(q *policy.Question, place uint64) policy.Decision {
+	about, err := s.prepare(q, q.Resource)
 	if err != nil {
 		return policy.Decision{Err: err}
 	}
@@ -106,8 +119,13 @@ func (s *Set) Decide(_ context.Context, q policy.Question) policy.Decision {
 	}
 	var t tally
 	var room [16]*rule
-	s.evaluate(&t, s.gather(&t, room[:0], about), about)
-	return s.decision(&t, about)
+	conditional := s.gather(&t, room[:0], about)
+	s.evaluate(&t, conditional, about)
+	d := s.decision(&t, about)
+	if context, _ := conditional.read(); !context && d.Err == nil && d.Restrictions == nil {
+		s.decided.keep(q, place, d)
+	}
+	return d
 }
 
 // gather collects the policies whose scope the scene is in: it counts those that

@@ -120,7 +120,9 @@
 //
 // Scopes are matched by an index over principal and resource, so that policies about
 // other people and other things cost nothing: a decision takes some microseconds with
-// 10 policies or with 10,000. What is not in the scope is not indexed: a policy with
+// 10 policies or with 10,000. The decisions that were asked for last are remembered,
+// for the same caller, unless a policy in whose scope they are looks at the context
+// or restricts. What is not in the scope is not indexed: a policy with
 // neither principal nor resource in its scope is evaluated for every question about
 // its actions, some tenths of a microsecond each, which with 10,000 of them is
 // milliseconds. Prefer principal in Icefield::Group::"acme/x" to

@@ -195,7 +195,7 @@ func (w world) condition() string {
 // set makes a set of n valid policies that are the server's or some tenant's.
 func (w world) set(t testing.TB, v *vocabulary, n int) (*Set, map[string]*cedar.Policy) {
 	originals := map[string]*cedar.Policy{}
-	s := &Set{vocabulary: v, people: newPeople(), tenants: map[string]*index{}, byID: map[string]*rule{}}
+	s := &Set{vocabulary: v, people: newPeople(), decided: newDecisions(maxDecisions), tenants: map[string]*index{}, byID: map[string]*rule{}}
 	rules := map[string][]*rule{}
 	for len(s.byID) < n {
 		tenant := one(w, "", "", "acme", "globex")

@@ -32,7 +32,7 @@ func FuzzNamesNeverReachWhatAnotherNameMeans(f *testing.F) {
 			same := a1 == b1 && a2 == b2
 			about := func(r policy.Resource, exact bool) *Set {
 				one := &rule{id: "x", permit: true, actions: ^mask(0), kinds: 1<<len(kinds) - 1, resource: uidOf(r), exact: exact}
-				return &Set{vocabulary: builtin.vocabulary, people: newPeople(), server: newIndex([]*rule{one}), byID: map[string]*rule{"x": one}}
+				return &Set{vocabulary: builtin.vocabulary, people: newPeople(), decided: newDecisions(maxDecisions), server: newIndex([]*rule{one}), byID: map[string]*rule{"x": one}}
 			}
 			q := policy.Question{Principal: user(tenant, "alice", "admin"), Action: "loadTable", Resource: asked}
 			if got := about(named, true).Decide(t.Context(), q).Allowed; got != (same && a3 == b3) {

@@ -94,7 +94,7 @@ func TestEntitiesAndContextAreThoseOfTheSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := &Set{vocabulary: vocabulary, people: newPeople()}
+	set := &Set{vocabulary: vocabulary, people: newPeople(), decided: newDecisions(maxDecisions)}
 	for _, tenant := range []string{"acme", ""} {
 		for _, kind := range kinds {
 			q := policy.Question{Principal: user(tenant, "alice", "a", "b"), Resource: policy.Resource{Kind: kind, Mount: "prod", Path: mounts.Namespace{"prod", "a", "b"}, Name: "t", Tenant: tenant}}

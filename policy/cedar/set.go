@@ -17,6 +17,7 @@ import (
 type Set struct {
 	vocabulary *vocabulary
 	people     *people
+	decided    *decisions
 	server     *index
 	tenants    map[string]*index
 	byID       map[string]*rule
@@ -42,7 +43,7 @@ func Load(src Source) (*Set, error) {
 }
 
 func compile(v *vocabulary, src Source, files []file) (*Set, error) {
-	s := &Set{vocabulary: v, people: newPeople(), tenants: map[string]*index{}, byID: map[string]*rule{}, source: src, read: fingerprintOf(files)}
+	s := &Set{vocabulary: v, people: newPeople(), decided: newDecisions(maxDecisions), tenants: map[string]*index{}, byID: map[string]*rule{}, source: src, read: fingerprintOf(files)}
 	if src.Builtin {
 		files = append([]file{{path: builtinFile, text: []byte(builtinText)}}, files...)
 	}
