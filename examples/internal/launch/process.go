@@ -23,6 +23,8 @@ type Command struct {
 	Env   []string      // added to the test's environment
 	Ready string        // a URL that answers 200 once the process serves; empty: Start does not wait
 	Wait  time.Duration // how long to wait for that; 30 seconds if zero
+
+	Stdout *os.File // where its standard output goes; to the log if nil
 }
 
 // Process is a process that was started.
@@ -65,6 +67,9 @@ func (p *Process) Restart(t testing.TB) {
 	p.cmd.Dir = p.Dir
 	p.cmd.Env = append(os.Environ(), p.Env...)
 	p.cmd.Stdout, p.cmd.Stderr = file, file
+	if p.Stdout != nil {
+		p.cmd.Stdout = p.Stdout
+	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatalf("%s does not start: %v", p.Name, err)
 	}
