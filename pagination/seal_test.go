@@ -119,6 +119,21 @@ func TestSealRefusesUnknownSourcesAndOversizedCursors(t *testing.T) {
 	}
 }
 
+// A name that stands in a cursor can be made of anything, by somebody else.
+func TestATokenIsAsLongAsItsCursorWhateverThatIsMadeOf(t *testing.T) {
+	k := ring(t, "", two)
+	plain := seal(t, k, inner, Position{"prod", strings.Repeat("x", 1023)})
+	for _, text := range []string{strings.Repeat("<", 1023), strings.Repeat("\"", 1023), strings.Repeat("\u2028", 341), strings.Repeat("\xff", 1023)} {
+		token := seal(t, k, inner, Position{"prod", text})
+		if len(token) != len(plain) {
+			t.Errorf("%.10q…: %d bytes, not %d", text, len(token), len(plain))
+		}
+		if got, ok := k.Open(inner, token); !ok || got.Cursor != text {
+			t.Errorf("%.10q…: %v", text, ok)
+		}
+	}
+}
+
 func FuzzOpenNeverPanicsAndAcceptsOnlyOwnTokens(f *testing.F) {
 	k := ring(f, "", two)
 	own := seal(f, k, inner, Position{"prod", "x"})

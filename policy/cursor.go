@@ -19,11 +19,18 @@ type cursor struct {
 	size   int
 	index  int
 	passed string
+	// hides tells that rows of the listing are hidden; it is not written.
+	hides bool
 }
 
 // padding is what the length of a cursor is a multiple of, so that a token tells
-// nothing of the names that it stands between.
-const padding = 128
+// nothing of the names that it stands between. Where rows are hidden it is more:
+// the token of the next Backend says behind which row its page begins, or nothing
+// for the first, and a sealed name of 1024 bytes fits.
+const (
+	padding       = 128
+	hiddenPadding = 2048
+)
 
 // String writes the cursor, padded.
 func (c cursor) String() string {
@@ -36,8 +43,12 @@ func (c cursor) String() string {
 		b.WriteString(strings.Repeat("-", shortSize))
 	}
 	b.WriteString(c.token)
-	for b.Len()%padding != 0 {
-		b.WriteByte('.')
+	to := padding
+	if c.hides {
+		to = hiddenPadding
+	}
+	if over := b.Len() % to; over != 0 {
+		b.WriteString(strings.Repeat(".", to-over))
 	}
 	return b.String()
 }

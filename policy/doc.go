@@ -40,8 +40,10 @@
 //
 // Rows are decided in batches, one for each page that is asked of the catalog, or
 // not at all where all are decided alike. A page is filled up, and a token given
-// out only if a row follows that may be seen; its length is a multiple of 128
-// bytes and it is sealed, so that nothing of hidden rows shows. The work for one
+// out only if a row follows that may be seen. It is sealed, and as long as it has to
+// be for the longest name wherever rows are hidden, so that nothing of them shows:
+// what else shows is the size of a remote catalog's tokens, where they are longer
+// than about 1.5 KiB. The work for one
 // page is bounded (list.go): where a bound is reached the page is handed out as it
 // is, even empty, with a token. Whoever serves pages to clients that take an empty
 // one for the end goes on by itself. A token leads behind a row; if that row is

@@ -184,7 +184,7 @@ func walk[T any](ctx context.Context, g *Guard, c *call, page pagination.Request
 				out.Items = append(out.Items, rows[i])
 				continue
 			}
-			next := cursor{token: at.token, size: at.size}
+			next := cursor{token: at.token, size: at.size, hides: !alike}
 			if i > 0 {
 				next.index, next.passed = i-1, short(s.name(rows[i-1]))
 			}
@@ -196,7 +196,7 @@ func walk[T any](ctx context.Context, g *Guard, c *call, page pagination.Request
 		if got.Next == at.token {
 			return nil, stuck(c)
 		}
-		at = cursor{token: got.Next, size: manyRows}
+		at = cursor{token: got.Next, size: manyRows, hides: !alike}
 		seen += len(rows)
 		if seen >= maxRowsSeen || asked >= maxPagesAsked || !stop.IsZero() && g.now().After(stop) {
 			return sealed(g, listing, at, out)
@@ -232,7 +232,7 @@ func one[T any](g *Guard, listing pagination.Listing, page pagination.Request, a
 	if got.Next == "" {
 		return out, nil
 	}
-	return sealed(g, listing, cursor{token: got.Next}, out)
+	return sealed(g, listing, cursor{token: got.Next, hides: !all}, out)
 }
 
 func sealed[T any](g *Guard, listing pagination.Listing, next cursor, page *pagination.Page[T]) (mounts.Response, error) {

@@ -300,9 +300,13 @@ func TestARowThatBelongsElsewhereFailsTheListing(t *testing.T) {
 
 func TestCursorsComeBack(t *testing.T) {
 	for _, c := range []cursor{{}, {token: "a,b\x00é", size: 1000, index: 7, passed: short("x")}, {token: strings.Repeat("t", 3000), size: 200}} {
-		text := c.String()
-		if got, ok := readCursor(text); !ok || got != c || len(text)%padding != 0 {
-			t.Errorf("%v came back as %v, %d bytes", c, got, len(text))
+		for hides, multiple := range map[bool]int{false: padding, true: hiddenPadding} {
+			hidden := c
+			hidden.hides = hides
+			text := hidden.String()
+			if got, ok := readCursor(text); !ok || got != c || len(text)%multiple != 0 {
+				t.Errorf("%v came back as %v, %d bytes", c, got, len(text))
+			}
 		}
 	}
 	for _, bad := range []string{"", "1,2,3", "1,2,999999,----------------", "-1,0,0,----------------", "9999999,0,0,----------------", "x,0,0,----------------"} {
