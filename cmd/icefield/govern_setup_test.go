@@ -31,9 +31,12 @@ type realm struct {
 const loginID, loginSecret = "spark", "a-secret-of-spark"
 
 // newRealm starts a server with the mounts and blocks of text.
-func newRealm(t testing.TB, text string) *realm {
+func newRealm(t testing.TB, text string) *realm { return newRealmIn(t, t.TempDir(), text) }
+
+// newRealmIn is newRealm with the configuration's folder.
+func newRealmIn(t testing.TB, dir, text string) *realm {
 	t.Helper()
-	r := &realm{dir: t.TempDir(), tokens: map[string]string{"": ""}}
+	r := &realm{dir: dir, tokens: map[string]string{"": ""}}
 	r.issuer = authntest.New(t, authntest.Options{Clients: map[string]authntest.Client{
 		loginID: {Secret: loginSecret, Claims: map[string]any{"tenant": "acme", "roles": []string{"reader"}}}}})
 	text = fmt.Sprintf(`
