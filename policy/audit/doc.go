@@ -40,10 +40,11 @@
 // the process loses nothing, that of the machine can.
 //
 // Everything else (reads, denials, failed logins, the second lines, and all events
-// without fail_closed) waits in a bounded queue. What does not fit there, and what
-// is in a write that fails, is lost and counted: in
-// icefield_audit_events_total{outcome="lost"}, in Status, in the log, and, as soon
-// as writing works again, which is tried each second, in a line
+// without fail_closed) waits in a bounded queue, for a hundredth of a second so that
+// many share one write, unless something that has to be written comes behind it.
+// What does not fit there, and what is in a write that fails, is lost and counted:
+// in icefield_audit_events_total{outcome="lost"}, in Status, in the log, and, as
+// soon as writing works again, which is tried each second, in a line
 //
 //	{"time":…,"operation":"audit_lost","outcome":"lost",…,"lost":17,"refused":2,"since":…}
 //

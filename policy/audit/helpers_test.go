@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,6 +61,13 @@ func (m *memory) lines(t *testing.T) (lines []audittest.Line, torn int) {
 	return audittest.Parse(m.text)
 }
 
+// count is how many writes there were.
+func (m *memory) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.writes
+}
+
 func (m *memory) torn() bool    { return false }
 func (m *memory) group() int    { return 1 << 20 }
 func (m *memory) reopen() error { return nil }
@@ -103,6 +112,12 @@ func record(log *Log, id string) error { return log.Record(context.Background(),
 func note(t *testing.T, log *Log, id string) {
 	t.Helper()
 	require.NoError(t, log.Record(context.Background(), event(id), false))
+}
+
+// gathered lets what nobody waits for be written, inside a synctest bubble.
+func gathered() {
+	time.Sleep(lingers)
+	synctest.Wait()
 }
 
 func ids(lines []audittest.Line) (all []string) {

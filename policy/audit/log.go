@@ -26,10 +26,13 @@ type Log struct {
 	scratch sync.Pool // *[]byte
 	tickets sync.Pool // *ticket
 
-	wake    chan struct{}
-	reopens chan chan error
-	closing chan struct{} // closed by Close
-	done    chan struct{} // closed when the writer has ended
+	// wake tells that something waits, hurry that it has to be written at once:
+	// somebody waits for it, or it is enough for a write. Both are sent to, and
+	// emptied, under mu.
+	wake, hurry chan struct{}
+	reopens     chan chan error
+	closing     chan struct{} // closed by Close
+	done        chan struct{} // closed when the writer has ended
 
 	writer writer // the writer's alone
 
@@ -93,6 +96,7 @@ func newLog(out sink, opt Options) *Log {
 		scratch: sync.Pool{New: func() any { return new([]byte) }},
 		tickets: sync.Pool{New: func() any { return newTicket() }},
 		wake:    make(chan struct{}, 1),
+		hurry:   make(chan struct{}, 1),
 		reopens: make(chan chan error),
 		closing: make(chan struct{}),
 		done:    make(chan struct{}),
@@ -196,17 +200,24 @@ func (l *Log) queue(text []byte, t *ticket) error {
 		l.mu.Unlock()
 		return err
 	}
-	first := len(l.waiting.marks) == 0
+	first, before := len(l.waiting.marks) == 0, len(l.waiting.text)
 	l.waiting.text = append(l.waiting.text, text...)
 	l.waiting.marks = append(l.waiting.marks, mark{len(l.waiting.text), t})
-	l.mu.Unlock()
 	if first {
-		select {
-		case l.wake <- struct{}{}:
-		default:
-		}
+		signal(l.wake)
 	}
+	if t != nil || before < enough && len(l.waiting.text) >= enough || len(l.waiting.marks) == max(1, l.events/2) {
+		signal(l.hurry)
+	}
+	l.mu.Unlock()
 	return nil
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
 
 // failed counts n events of a kind that were not written. The caller holds mu.

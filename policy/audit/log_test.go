@@ -108,7 +108,7 @@ func TestAFullDiskRefusesChangesAndRecoversByItself(t *testing.T) {
 		requireRefused(t, record(log, "a"))
 		requireRefused(t, record(log, "b"))
 		note(t, log, "read")
-		synctest.Wait()
+		gathered()
 		status := log.Status()
 		require.Equal(t, Status{State: Failing, Since: began, Reason: "no space left on device", Written: 1, Lost: 1, Refused: 2}, status)
 		require.Zero(t, testutil.ToFloat64(metrics.healthy))
@@ -139,7 +139,7 @@ func TestAShortWriteHidesNoLine(t *testing.T) {
 		m := &memory{gate: make(chan struct{})}
 		log := openMemory(m, Options{FailClosed: true})
 		note(t, log, "held") // keeps the writer busy until the others wait
-		synctest.Wait()
+		gathered()
 		errs := make([]error, 3)
 		var all sync.WaitGroup
 		for i := range errs {
@@ -174,7 +174,7 @@ func TestAFullQueueLosesCountsAndTells(t *testing.T) {
 		m := &memory{gate: make(chan struct{})}
 		log := openMemory(m, Options{FailClosed: true, Queue: 3, Metrics: metrics})
 		note(t, log, "taken")
-		synctest.Wait() // the writer holds it
+		gathered() // the writer holds it
 		for range 5 {
 			note(t, log, "queued")
 		}
@@ -263,6 +263,49 @@ func TestWhatWaitsGoesIntoOneWrite(t *testing.T) {
 	})
 }
 
+// Reads come together for a moment; a change takes along at once what came before
+// it, and so does a lot of them.
+func TestReadsShareAWriteAndNothingWaitsForThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		log := openMemory(m, Options{FailClosed: true})
+		for range 5 {
+			note(t, log, "read")
+			time.Sleep(lingers / 10)
+		}
+		require.Zero(t, m.count())
+		gathered()
+		require.Equal(t, 1, m.count())
+
+		began := time.Now()
+		note(t, log, "before")
+		require.NoError(t, record(log, "change"))
+		require.Zero(t, time.Since(began))
+		synctest.Wait()
+		lines, _ := m.lines(t)
+		require.Equal(t, []string{"read", "read", "read", "read", "read", "before", "change"}, ids(lines))
+
+		gathered()
+		before := m.count()
+		for range 1 + enough/len(appendEvent(nil, time.Now(), new(event("read")))) {
+			note(t, log, "read")
+		}
+		synctest.Wait()
+		require.Equal(t, before+1, m.count(), "a lot of them is written at once")
+		require.NoError(t, log.Close())
+	})
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		log := openMemory(m, Options{Queue: 10})
+		for range 5 {
+			note(t, log, "read")
+		}
+		synctest.Wait()
+		require.Equal(t, 1, m.count(), "what fills the queue is written at once")
+		require.NoError(t, log.Close())
+	})
+}
+
 func TestCloseWritesWhatWaitsAndRefusesTheRest(t *testing.T) {
 	m := &memory{}
 	log := openMemory(m, Options{FailClosed: true})
@@ -284,7 +327,7 @@ func TestCloseEndsAndSaysWhatIsLost(t *testing.T) {
 		m := &memory{gate: make(chan struct{})}
 		log := openMemory(m, Options{})
 		note(t, log, "in the write")
-		synctest.Wait()
+		gathered()
 		note(t, log, "a")
 		note(t, log, "b")
 		began := time.Now()

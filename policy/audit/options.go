@@ -112,8 +112,13 @@ const (
 	waitLimit = 5 * time.Second
 	// drainLimit is how long Close waits.
 	drainLimit = 5 * time.Second
+	// lingers is how long events that nobody waits for come together for one write.
+	lingers = 10 * time.Millisecond
 	// retryEvery is how often a sink that fails is tried without an event.
 	retryEvery = time.Second
 	// remindEvery is how often the log is told of what lasts.
 	remindEvery = time.Minute
 )
+
+// enough is how many bytes of lines are worth a write of their own.
+const enough = 32 << 10

@@ -28,7 +28,14 @@ func (l *Log) run() {
 	defer l.writer.watch.Stop()
 	retry := time.NewTimer(retryEvery)
 	defer retry.Stop()
+	linger := time.NewTimer(lingers)
+	defer linger.Stop()
 	for {
+		select {
+		case <-l.wake: // meanwhile
+			l.gather(linger)
+		default:
+		}
 		b, untold, closed := l.take()
 		if len(b.marks) > 0 {
 			l.write(b)
@@ -48,12 +55,24 @@ func (l *Log) run() {
 		}
 		select {
 		case <-l.wake:
+			l.gather(linger)
 		case reply := <-l.reopens:
 			reply <- l.sink.reopen()
 		case <-again:
 			l.tell()
 		case <-l.closing:
 		}
+	}
+}
+
+// gather lets events come together for a moment, so that many share one write,
+// unless somebody waits for one of them or there is much to write already.
+func (l *Log) gather(linger *time.Timer) {
+	linger.Reset(lingers)
+	select {
+	case <-linger.C:
+	case <-l.hurry:
+	case <-l.closing:
 	}
 }
 
@@ -64,8 +83,17 @@ func (l *Log) take() (b batch, untold, closed bool) {
 	if len(l.waiting.marks) > 0 {
 		b = l.waiting
 		l.waiting, l.writer.spare = l.writer.spare, batch{}
+		empty(l.wake)
+		empty(l.hurry)
 	}
 	return b, l.untold != (loss{}) || l.status.State == Failing, l.closed
+}
+
+func empty(c chan struct{}) {
+	select {
+	case <-c:
+	default:
+	}
 }
 
 // giveBack keeps the room of a batch for the next but one, unless a flood made it
