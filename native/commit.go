@@ -292,9 +292,11 @@ func (b *Backend) wants(a *attempt, named []commit.Named) (*ground, error) {
 			return nil, err
 		}
 		own = nil
-		if l, err := warehouse.Parse(before.Location); err == nil {
+		if l, err := warehouse.Parse(before.Location); err == nil && vouched(a.base.Location, l) {
 			own = &l
 		}
+	} else if !vouched(a.base.Location, a.place) {
+		own, named = nil, append(named[:len(named):len(named)], commit.Named{Where: "location", Location: a.place.String()})
 	}
 	g := &ground{id: a.id, self: a.object.ID, own: own}
 	if own == nil || !own.Within(a.place) || !a.place.Within(*own) {
@@ -437,7 +439,7 @@ func (b *Backend) removeOld(ctx context.Context, a *attempt) {
 	for _, file := range a.summary.PreviousFiles {
 		keep[file] = true
 	}
-	folders := []warehouse.Location{a.place.Join("metadata")}
+	folders := []warehouse.Location{a.place.Join(metadataFolder)}
 	if chosen, err := warehouse.Parse(a.summary.Properties[propertyMetadataPath]); err == nil && chosen.Within(a.place) {
 		folders = append(folders, chosen)
 	}

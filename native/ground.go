@@ -190,7 +190,7 @@ func (b *Backend) neighbours(tx store.Tx, g *ground) (near []store.Object, err e
 // keptAt returns the objects whose pointers are where an object keeps its
 // metadata files that lies at l.
 func keptAt(tx store.Tx, l warehouse.Location) (found []store.Object, err error) {
-	for _, folder := range l.Join("metadata").Spellings() {
+	for _, folder := range l.Join(metadataFolder).Spellings() {
 		holders, err := tx.Holders(folder+"/", maxNeighbours)
 		if err != nil {
 			return nil, err

@@ -125,11 +125,12 @@ func (b *Backend) write(ctx context.Context, kind store.Kind, place warehouse.Lo
 	if summary, err = inspect(kind, doc); err != nil {
 		return "", nil, err
 	}
-	folder := place.Join("metadata")
+	folder := place.Join(metadataFolder)
 	if chosen := summary.Properties[propertyMetadataPath]; chosen != "" {
 		if folder, err = b.warehouse.Confine(chosen); err != nil {
 			return "", nil, &mounts.Error{Kind: mounts.BadRequest, Msg: "the property " + propertyMetadataPath + " is refused: " + err.Error()}
 		}
+		folder = keptIn(folder, place)
 	}
 	suffix, content := metadataSuffix, doc
 	if compressed(kind, summary.Properties) {

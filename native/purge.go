@@ -112,6 +112,18 @@ func (b *Backend) purged(ctx context.Context, o store.Object) (*warehouse.Locati
 	if err != nil {
 		return nil, nil
 	}
+	if !vouched(o.Location, place) {
+		g := &ground{id: o.Identifier(), self: o.ID, place: &place, named: []commit.Named{{Where: "location", Location: place.String()}}}
+		err := b.survey(ctx, g)
+		if known := (*mounts.Error)(nil); errors.As(err, &known) && known.Kind == mounts.BadRequest {
+			e := refuse(mounts.InvalidArgument, o.Identifier(), "the metadata file of {object} lies elsewhere than in the location that it names, and that is not its own; nothing was dropped. Drop it without purge")
+			e.Err = err
+			return nil, e
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	return &place, nil
 }
 
