@@ -22,7 +22,8 @@ import (
 // Options say what a mount signs, and with what.
 type Options struct {
 	// Warehouse is the location that the mount governs, "s3://bucket/path".
-	// Nothing is signed for a table that is not strictly inside.
+	// Nothing is signed for a table that is not strictly inside, nor for one whose
+	// metadata file is not in the folder metadata of its location.
 	Warehouse string
 	// Storage holds the mount's FileIO properties: s3.endpoint, s3.region (or
 	// client.region), s3.path-style-access, s3.force-virtual-addressing,

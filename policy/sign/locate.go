@@ -35,10 +35,30 @@ func (g *signing) locate(t *mounts.Table) (prefix, error) {
 	if at.bucket != g.root.bucket || at.key == "" || g.root.key != "" && !g.root.holds(at.key) {
 		return prefix{}, errors.New("sign: the table lies outside of the warehouse")
 	}
+	if !vouched(t.MetadataLocation, at) {
+		return prefix{}, errors.New("sign: the table's metadata file is not in the folder metadata of the location that it names")
+	}
 	if known {
 		g.where.Add(of, at)
 	}
 	return at, nil
+}
+
+// vouched reports whether the registry's pointer says too that a table lies there:
+// that it leads into the folder metadata of the location. The metadata says so by
+// itself, but it is a file that whoever gets writes of the table signed can write
+// anew.
+func vouched(pointer string, at prefix) bool {
+	end := strings.LastIndexByte(pointer, '/')
+	if end < 0 {
+		return false
+	}
+	usual, ok := strings.CutSuffix(pointer[:end], "/metadata")
+	if !ok {
+		return false
+	}
+	known, err := readLocation(usual)
+	return err == nil && known == at
 }
 
 // readLocation reads "s3://bucket/path" in any of its three schemes.

@@ -29,7 +29,11 @@
 // LoadCredentials, is checked in this order: it was asked for; policy lets the
 // caller have it (mounts.Caller.Storage, which is also the width); the table's
 // location lies strictly inside the mount's warehouse, compared by path segments;
-// the provider serves such locations. A load that fails one of these is answered
+// the registry's pointer leads into the folder metadata of that location, since
+// the location stands in a file that whoever has a key to write the table's data
+// could write anew (a table that chose another write.metadata.path, or was
+// registered from a file elsewhere and not changed since, gets none); the
+// provider serves such locations. A load that fails one of these is answered
 // as it is, without credentials; LoadCredentials, which asks for nothing else, is
 // refused. Once they hold, the exchange has to succeed: one that fails is an
 // error, and never an answer that merely lacks credentials.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -40,11 +41,31 @@ func (v *vendor) locate(t *mounts.Table) (lies, error) {
 		return lies{}, err
 	}
 	at := lies{location: strings.TrimRight(location, "/")}
-	at.covered = v.covers(at.location)
+	at.covered = v.covers(at.location) && vouched(t.MetadataLocation, at.location)
 	if known {
 		v.where.Add(of, at)
 	}
 	return at, nil
+}
+
+// vouched reports whether the registry's pointer says too that a table lies there:
+// that it leads into the folder metadata of the location. The metadata says so by
+// itself, but it is a file that whoever has a key to write the table's data can
+// write anew. A table that is staged has no pointer, nor such a file.
+func vouched(pointer, location string) bool {
+	if pointer == "" {
+		return true
+	}
+	usual, ok := above(pointer)
+	if !ok {
+		return false
+	}
+	said, err := readPlace(location)
+	if err != nil {
+		return false
+	}
+	known, err := readPlace(usual)
+	return err == nil && known.scheme == said.scheme && known.bucket == said.bucket && slices.Equal(known.segments, said.segments)
 }
 
 // covers reports whether credentials are given for a location: it lies inside

@@ -199,7 +199,7 @@ func (v *vendor) credentials(ctx context.Context, r *mounts.LoadCredentialsReque
 	}
 	if !at.covered {
 		return nil, &mounts.Error{Kind: mounts.Forbidden, Op: r.Op(), Ident: r.Table, Answered: true,
-			Msg: "{object} lies outside of the warehouse that storage credentials are given for here"}
+			Msg: "{object} lies outside of the warehouse that storage credentials are given for here, or keeps its metadata files elsewhere than in the folder metadata of its location"}
 	}
 	minted, err := v.mint(ctx, r, at.location)
 	if err != nil {

@@ -389,38 +389,81 @@ func TestRegisteringGetsItsCredentialsFirst(t *testing.T) {
 func TestARegisteredTableIsNotDeniedWhenItsCredentialsFail(t *testing.T) {
 	fake := newFake()
 	fake.answers(func(ctx context.Context, ask Ask) (*Minted, error) {
-		if strings.HasSuffix(ask.Location, "/guess") {
+		if strings.HasPrefix(ask.Location, "s3a://") {
 			return fake.made(ask, 1), nil
 		}
 		return failing(Denied)(ctx, ask)
 	})
-	v := Around(elsewhere{mounts.Unsupported{}}, Options{Provider: fake, Warehouse: "s3://lake/wh"})
+	v := Around(elsewhere{mounts.Unsupported{}, "s3://lake/wh/guess"}, Options{Provider: fake, Warehouse: "s3://lake/wh"})
 	_, err := v.RegisterTable(alice(t, mounts.ReadStorage), &mounts.RegisterTableRequest{Namespace: mounts.Namespace{"sales"}, Name: "again",
-		MetadataLocation: "s3://lake/wh/guess/metadata/1.json", Delegation: "vended-credentials"})
+		MetadataLocation: "s3a://lake/wh/guess/metadata/1.json", Delegation: "vended-credentials"})
 	e := mustFail(t, err, mounts.BadGateway)
 	if !e.OutcomeUnknown || !strings.Contains(e.Message(), "sales.again was made") {
 		t.Errorf("%v", e)
 	}
 }
 
-// elsewhere registers tables whose location is not where their metadata is.
-type elsewhere struct{ mounts.Backend }
+// elsewhere registers tables whose location is not what their metadata file's
+// place suggests.
+type elsewhere struct {
+	mounts.Backend
+	location string
+}
 
-func (elsewhere) RegisterTable(context.Context, *mounts.RegisterTableRequest) (*mounts.Table, error) {
-	return &mounts.Table{MetadataLocation: "s3://lake/wh/guess/metadata/1.json", Metadata: json.RawMessage(`{"location":"s3://lake/wh/real"}`)}, nil
+func (e elsewhere) RegisterTable(_ context.Context, r *mounts.RegisterTableRequest) (*mounts.Table, error) {
+	return &mounts.Table{MetadataLocation: r.MetadataLocation, Metadata: json.RawMessage(`{"location":"` + e.location + `"}`)}, nil
 }
 
 func TestKeysForAGuessedLocationNeverLeaveWithAnotherTable(t *testing.T) {
 	fake := newFake()
-	v := Around(elsewhere{mounts.Unsupported{}}, Options{Provider: fake, Warehouse: "s3://lake/wh"})
+	v := Around(elsewhere{mounts.Unsupported{}, "s3://lake/wh/real"}, Options{Provider: fake, Warehouse: "s3://lake/wh"})
 	table, err := v.RegisterTable(alice(t, mounts.ReadStorage), &mounts.RegisterTableRequest{Namespace: mounts.Namespace{"sales"}, Name: "again",
 		MetadataLocation: "s3://lake/wh/guess/metadata/1.json", Delegation: "vended-credentials"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := fake.asked()
-	if len(asked) != 2 || asked[1].Location != "s3://lake/wh/real" || table.StorageCredentials[0].Prefix != "s3://lake/wh/real" || table.Config["s3.access-key-id"] != "AKID2" {
-		t.Errorf("%+v, %+v", asked, table.StorageCredentials)
+	mustLack(t, table)
+	if asked := fake.asked(); len(asked) != 1 || asked[0].Location != "s3://lake/wh/guess" {
+		t.Errorf("%+v", asked)
+	}
+}
+
+// A metadata file can be written anew by whoever has a key to write the table's
+// data. What it says then of the table's location opens nothing: not where the
+// registry's pointer says otherwise.
+func TestAMetadataFileThatWasWrittenAnewOpensNothing(t *testing.T) {
+	const pointer = "s3://lake/wh/sales/mine-1/metadata/00001-x.metadata.json"
+	for _, location := range []string{"s3://lake/wh/sales/victim-2", "s3://lake/wh/sales/victim-2/data", "s3://lake/wh/sales", "s3://lake/wh/sales/mine-1/metadata",
+		"s3://lake/wh/sales/mine-1x", "s3a://lake/wh/sales/victim-2", "gs://lake/wh/sales/mine-1"} {
+		fake := newFake()
+		next := &fixed{table: mounts.Table{MetadataLocation: pointer, Metadata: json.RawMessage(`{"location":"` + location + `"}`), ETag: `"1"`}}
+		v := Around(next, Options{Provider: fake, Warehouse: "s3://lake/wh"})
+		for range 2 {
+			table, err := v.LoadTable(alice(t, mounts.WriteStorage), &mounts.LoadTableRequest{Table: id("mine"), Delegation: "vended-credentials"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustLack(t, table)
+		}
+		_, err := v.LoadCredentials(alice(t, mounts.WriteStorage), &mounts.LoadCredentialsRequest{Table: id("mine")})
+		mustFail(t, err, mounts.Forbidden)
+		if asked := fake.asked(); len(asked) != 0 {
+			t.Errorf("%s: %+v", location, asked)
+		}
+	}
+	// A table that keeps its metadata elsewhere cannot be told from that.
+	next := &fixed{table: mounts.Table{MetadataLocation: "s3://lake/wh/kept/00001-x.metadata.json", Metadata: json.RawMessage(`{"location":"s3://lake/wh/kept"}`)}}
+	v := Around(next, Options{Provider: newFake(), Warehouse: "s3://lake/wh"})
+	table, err := v.LoadTable(alice(t, mounts.WriteStorage), &mounts.LoadTableRequest{Table: id("kept"), Delegation: "vended-credentials"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustLack(t, table)
+	// Another spelling of the same place is the same place.
+	next.table = mounts.Table{MetadataLocation: "s3a://lake/wh/t/metadata/1.json", Metadata: json.RawMessage(`{"location":"s3://lake/wh/t/"}`)}
+	table, err = v.LoadTable(alice(t, mounts.WriteStorage), &mounts.LoadTableRequest{Table: id("t"), Delegation: "vended-credentials"})
+	if err != nil || len(table.StorageCredentials) != 1 {
+		t.Errorf("%v, %v", table, err)
 	}
 }
 
@@ -465,8 +508,8 @@ func TestALoadWhoseMetadataIsKnownReadsNoneOfIt(t *testing.T) {
 	if got := load(); got.StorageCredentials[0].Prefix != "s3://lake/wh/t" {
 		t.Errorf("%+v", got)
 	}
-	// The same file, written anew: the tag says that it is another one.
-	next.table.ETag, next.table.Metadata = `"2"`, json.RawMessage(`{"location":"s3://lake/wh/u"}`)
+	// Another one, as the tag says.
+	next.table.ETag, next.table.MetadataLocation, next.table.Metadata = `"2"`, "s3://lake/wh/u/metadata/1.json", json.RawMessage(`{"location":"s3://lake/wh/u"}`)
 	if got := load(); got.StorageCredentials[0].Prefix != "s3://lake/wh/u" {
 		t.Errorf("%+v", got)
 	}
@@ -490,7 +533,7 @@ func (f *fixed) LoadTable(context.Context, *mounts.LoadTableRequest) (*mounts.Ta
 }
 
 func TestHintsBringNoSecretsAndReplaceNone(t *testing.T) {
-	next := &fixed{table: mounts.Table{MetadataLocation: "x", Metadata: json.RawMessage(`{"location":"s3://lake/wh/t"}`),
+	next := &fixed{table: mounts.Table{MetadataLocation: "s3://lake/wh/t/metadata/1.json", Metadata: json.RawMessage(`{"location":"s3://lake/wh/t"}`),
 		Config: map[string]string{"s3.region": "of-the-table", "s3.session-token": "stale", "py-io-impl": "x"}}}
 	v := Around(next, Options{Provider: newFake(), Warehouse: "s3://lake/wh", Hints: map[string]string{"s3.endpoint": "http://store", "s3.secret-access-key": "the-mounts-own",
 		"s3.access-key-id": "the-mounts-own", "s3.path-style-access": "true"}})
