@@ -121,6 +121,8 @@ func (a *Authn) Token(w http.ResponseWriter, r *http.Request, client policy.Clie
 			outcome = "unavailable"
 		}
 		a.counters.tokens.WithLabelValues(grant, outcome).Inc()
+		// What the client is told: the access log knows the status only.
+		a.log.Info("a request for a token is refused", "grant", grant, "status", refused.status, "error", refused.Code, "why", refused.Description, "client", client.Addr)
 		respondError(w, refused, request != nil && request.basic)
 		return
 	}
@@ -300,11 +302,21 @@ func (a *Authn) exchange(ctx context.Context, q *tokenRequest) (*tokenAnswer, er
 		return nil, a.wrongSubject(err)
 	}
 	answer, refused := a.ask(ctx, q, q.exchanged())
-	if refused != nil && good {
-		// The issuer gives no other token for it, and it is good as it is.
+	if good && (refused != nil || wanted == "" && !q.elsewhere() && !a.takes(ctx, answer.AccessToken, q.client)) {
+		// The issuer gives no other token for it, or one that is for somebody else (many
+		// leave out the audience unless it is asked for), and it is good as it is.
 		return own()
 	}
 	return answer, refused
+}
+
+// elsewhere tells whether the client says itself whom the token is to be for.
+func (q *tokenRequest) elsewhere() bool { return q.form.Has("audience") || q.form.Has("resource") }
+
+// takes tells whether a token lets somebody in here.
+func (a *Authn) takes(ctx context.Context, token string, client policy.Client) bool {
+	_, _, err := a.byBearer(ctx, &policy.Credentials{Bearer: token, Client: client})
+	return err == nil
 }
 
 // wrongSubject says why a subject token that nobody else is asked about will not

@@ -161,6 +161,11 @@ func TestARealProviderLetsEveryKindOfClientIn(t *testing.T) {
 		p := logsIn(t, a, exchanged["access_token"])
 		require.Equal(t, "acme", p.Tenant)
 		require.Equal(t, "etl", p.Name)
+
+		// Java's clients name no audience when they renew a token, and the provider's token is then for the client itself.
+		renewed := answerOf(t, ask(t, a, url.Values{"grant_type": {grantExchange}, "subject_token": {token}, "subject_token_type": {accessTokenType}},
+			"Authorization", basic("etl", url.QueryEscape(zitadelSecret))))
+		require.Equal(t, want, logsIn(t, a, renewed["access_token"]))
 	}
 	form.Set("client_secret", "wrong")
 	status, code := failureOf(t, ask(t, a, form))

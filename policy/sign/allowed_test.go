@@ -33,6 +33,7 @@ func TestWhatEnginesAskForIsSignedAsSent(t *testing.T) {
 	}{
 		"GetObject":              {ask: ask("GET", inTable+"data/x.parquet", "Range", "bytes=0-7", "amz-sdk-invocation-id", "1", "User-Agent", "x", "Host", "Store.example:9000"), payload: emptySHA256, cache: "private"},
 		"GetObject, unsigned":    {ask: ask("GET", inTable+"data/x.parquet", "x-amz-content-sha256", unsigned, "x-amz-checksum-mode", "ENABLED"), payload: unsigned, cache: "private"},
+		"GetObject of Java":      {ask: ask("GET", inTable+"data/x.parquet", "x-amz-content-sha256", unsigned, "x-amz-te", "append-md5", "Range", "bytes=0-7"), payload: unsigned, cache: "private"},
 		"GetObject of a part":    {ask: ask("GET", inTable+"data/x?partNumber=1&versionId=abc&x-id=GetObject"), payload: emptySHA256, cache: "private"},
 		"GetObject, encoded":     {ask: ask("GET", inTable+"data/p=a%252Fb/%C3%A9%20%2B%3D.parquet"), payload: emptySHA256, cache: "private", uri: inTable + "data/p%3Da%252Fb/%C3%A9%20%2B%3D.parquet"},
 		"GetObject, lower hex":   {ask: ask("GET", inTable+"data/p%3da%2a%7e.parquet"), payload: emptySHA256, cache: "private", uri: inTable + "data/p%3Da%2A~.parquet"},
