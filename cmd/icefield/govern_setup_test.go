@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
@@ -181,3 +182,11 @@ func between(t testing.TB, text, before, after string) string {
 }
 
 func queryOf(s string) string { return url.QueryEscape(s) }
+
+// pathDecoded is a path segment as it is meant; as it is, where it means nothing.
+func pathDecoded(s string) string {
+	if d, err := url.PathUnescape(s); err == nil && utf8.ValidString(d) {
+		return d
+	}
+	return s
+}
