@@ -44,11 +44,18 @@ type SeaweedFS struct {
 // from its source on first use, which takes minutes.
 func StartSeaweedFS(t testing.TB) *SeaweedFS {
 	t.Helper()
+	return StartSeaweedFSWithSessions(t, 12*time.Hour)
+}
+
+// StartSeaweedFSWithSessions is StartSeaweedFS with sessions that end after the longest time, also where more was asked for:
+// its token service takes no request for less than 15 minutes.
+func StartSeaweedFSWithSessions(t testing.TB, longest time.Duration) *SeaweedFS {
+	t.Helper()
 	program := filepath.Join(cached(t, "seaweedfs", seaweedModule, buildSeaweedFS), "weed")
 	folder := t.TempDir()
 	s := &SeaweedFS{Bucket: "lake", AccessKeyID: "icefield_admin", SecretKey: "the secret of the tests' own server"}
 	access := filepath.Join(folder, "access.json")
-	config := strings.NewReplacer("ACCESS_KEY", s.AccessKeyID, "SECRET_KEY", s.SecretKey).Replace(seaweedAccess)
+	config := strings.NewReplacer("ACCESS_KEY", s.AccessKeyID, "SECRET_KEY", s.SecretKey, "LONGEST_SESSION", longest.String()).Replace(seaweedAccess)
 	if err := os.WriteFile(access, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +67,13 @@ func StartSeaweedFS(t testing.TB) *SeaweedFS {
 	if err := os.Mkdir(filepath.Join(folder, "data"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc",
-		"s3.port.grpc", "admin.port", "admin.port.grpc"} {
-		args = append(args, "-"+name+"="+freePort(t))
+	names := []string{"master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc",
+		"s3.port.grpc", "admin.port", "admin.port.grpc"}
+	ports := freePorts(t, len(names)+2)
+	for i, name := range names {
+		args = append(args, "-"+name+"="+ports[i])
 	}
-	catalog, store := freePort(t), freePort(t)
+	catalog, store := ports[len(names)], ports[len(names)+1]
 	s.URL, s.S3 = "http://127.0.0.1:"+catalog, "http://127.0.0.1:"+store
 	args = append(args, "-s3.port="+store, "-s3.port.iceberg="+catalog, "-s3.externalUrl="+s.S3)
 	s.Process = launch.Start(t, launch.Command{
@@ -126,13 +135,22 @@ func (s *SeaweedFS) Token(t testing.TB) string {
 	return token.Text
 }
 
-func freePort(t testing.TB) string {
+// freePorts are ports that nothing listens on, and no two of which are the same.
+func freePorts(t testing.TB, n int) (ports []string) {
 	t.Helper()
-	_, port, err := net.SplitHostPort(launch.FreeAddress(t))
-	if err != nil {
-		t.Fatal(err)
+	for range n {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close() // held until all are known
+		_, port, err := net.SplitHostPort(listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports = append(ports, port)
 	}
-	return port
+	return ports
 }
 
 // buildSeaweedFS builds the program in a module of its own, so that nothing of it gets into this one.
