@@ -3,6 +3,7 @@ package mounts
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/pagination"
@@ -125,14 +126,20 @@ type CommitTableRequest struct {
 }
 
 // Creates reports whether the commit makes the table: one of its requirements
-// is assert-create. Requirements that cannot be read count for nothing here.
+// is assert-create. Requirements that cannot be read count for nothing here. Case
+// does not count, since it is another catalog that reads them in the end: Java's
+// take the type in any case, Go's the member's name.
 func (r *CommitTableRequest) Creates() bool {
 	for _, raw := range r.Requirements {
-		var requirement struct {
-			Type string `json:"type"`
+		var requirement map[string]json.RawMessage
+		if json.Unmarshal(raw, &requirement) != nil {
+			continue
 		}
-		if json.Unmarshal(raw, &requirement) == nil && requirement.Type == "assert-create" {
-			return true
+		for name, value := range requirement {
+			var text string
+			if strings.EqualFold(name, "type") && json.Unmarshal(value, &text) == nil && strings.EqualFold(text, "assert-create") {
+				return true
+			}
 		}
 	}
 	return false

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
@@ -112,18 +113,27 @@ func checkChanges(changes []mounts.CommitTableRequest) string {
 }
 
 // reshapes reports updates that change the columns of a table's current schema.
-// What cannot be read is taken for one that does.
+// What cannot be read is taken for one that does. Case does not count, since it
+// may be another catalog that reads them in the end: Java's take the action in any
+// case, Go's the member's name, and of two spellings the last.
 func reshapes(updates []json.RawMessage) bool {
 	for _, raw := range updates {
-		var u struct {
-			Action string `json:"action"`
-		}
+		var u map[string]json.RawMessage
 		if json.Unmarshal(raw, &u) != nil {
 			return true
 		}
-		switch u.Action {
-		case "add-schema", "set-current-schema", "remove-schemas":
-			return true
+		for name, value := range u {
+			if !strings.EqualFold(name, "action") {
+				continue
+			}
+			var action string
+			if json.Unmarshal(value, &action) != nil {
+				return true
+			}
+			switch strings.ToLower(action) {
+			case "add-schema", "set-current-schema", "remove-schemas":
+				return true
+			}
 		}
 	}
 	return false

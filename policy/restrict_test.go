@@ -245,6 +245,8 @@ func TestARestrictedCallerIsGivenNoWayAround(t *testing.T) {
 		return mounts.CommitTableRequest{Table: orders, Updates: []json.RawMessage{[]byte(`{"action":"` + action + `"}`)}}
 	}
 	schema, properties := change("add-schema"), change("set-properties")
+	shouted, twice := change("ADD-SCHEMA"), change(`add-schema","Action":"set-properties`)
+	renamed := change(`set-properties","\u0041ction":"set-current-schema`)
 	requests := func() map[mounts.Request]bool {
 		return map[mounts.Request]bool{
 			&mounts.LoadCredentialsRequest{Table: orders}:                                     false,
@@ -255,7 +257,7 @@ func TestARestrictedCallerIsGivenNoWayAround(t *testing.T) {
 			&mounts.RenameTableRequest{Source: orders, Destination: moved}:                    false,
 			&mounts.UnregisterTableRequest{Table: orders}:                                     false,
 			&mounts.RegisterTableRequest{Namespace: ns("a"), Name: "orders", Overwrite: true}: false,
-			&schema: false,
+			&schema: false, &shouted: false, &twice: false, &renamed: false,
 			&mounts.CommitTransactionRequest{Changes: []mounts.CommitTableRequest{properties, schema}}: false,
 			&properties: true,
 			&mounts.TableExistsRequest{Table: orders}:                                            true,

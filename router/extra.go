@@ -19,12 +19,21 @@ const maxExtra = 64
 // struct that v points to nor among the names that are ignored on purpose, in
 // their own bytes, which alias data. It is nil if there are none. data was
 // decoded into v before, so that it is known to be an object without duplicates.
+//
+// A name that differs from one of those in its case only is refused: it is another
+// catalog that reads these members in the end, and some take it for that one. Then
+// it would do something else than what was decided about.
 func extra(data []byte, v any, ignored ...string) (map[string]stdjson.RawMessage, error) {
 	known := append(fieldNames(reflect.TypeOf(v).Elem(), nil), ignored...)
 	var out map[string]stdjson.RawMessage
 	err := eachMember(data, func(name string, dec *jsontext.Decoder) error {
 		if slices.Contains(known, name) {
 			return dec.SkipValue()
+		}
+		for _, one := range known {
+			if strings.EqualFold(one, name) {
+				return badBody(fmt.Sprintf("has a member %s; it is called %q", quoted(name), one))
+			}
 		}
 		if len(out) == maxExtra {
 			return badBody(fmt.Sprintf("has more than %d members that are not known here", maxExtra))

@@ -135,3 +135,29 @@ func TestALostReportIsNoErrorOfTheEngine(t *testing.T) {
 		}
 	}
 }
+
+// Some catalogs behind a mount take a member whose name differs in its case for
+// the one that is known, and the last of two. What they would do is not what was
+// decided about here.
+func TestNoMemberPassesThatAnotherReaderTakesForAKnownOne(t *testing.T) {
+	b, backend := scripted(typical)
+	w := over(t, backend)
+	for url, bodies := range map[string][]string{
+		"/v1/tables/rename": {`{"source":{"namespace":["a"],"name":"t"},"destination":{"namespace":["a"],"name":"u"},"Source":{"namespace":["a"],"name":"other"}}`,
+			`{"source":{"namespace":["a"],"name":"t"},"destination":{"namespace":["a"],"name":"u"},"de\u017ftination":{"namespace":["b"],"name":"u"}}`},
+		"/v1/namespaces/a/tables/t": {`{"updates":[],"Identifier":{"namespace":["a"],"name":"other"}}`, `{"updates":[],"UPDATES":[{"action":"set-location"}]}`},
+		"/v1/transactions/commit": {`{"table-changes":[{"identifier":{"namespace":["a"],"name":"t"},"updates":[],"Identifier":{"namespace":["a"],"name":"other"}}]}`,
+			`{"table-changes":[{"identifier":{"namespace":["a"],"name":"t"},"updates":[]}],"Table-Changes":[]}`},
+		"/v1/namespaces/a/register": {`{"name":"t","metadata-location":"s3://a/b","Overwrite":true}`},
+		"/v1/namespaces/a/tables":   {`{"name":"t","schema":{"type":"struct","fields":[]},"Name":"other"}`},
+	} {
+		for _, body := range bodies {
+			if message := w.do("POST", url, body).wantError(t, 400, "BadRequestException"); !strings.Contains(message, "it is called") {
+				t.Errorf("%s: %q", body, message)
+			}
+		}
+	}
+	if len(b.asked) != 0 {
+		t.Errorf("asked %d times", len(b.asked))
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -64,15 +65,15 @@ func (b *Backend) confinedUpdates(c call, updates []json.RawMessage) error {
 }
 
 // locationsIn are the locations of a set-location or set-properties update,
-// whatever its action is called: each member that could be one counts, and each
-// time that it stands there.
+// whatever its action is called: each member that could be one counts, in any case
+// (catalogs in Go read it so), and each time that it stands there.
 func locationsIn(update []byte) (all []supplied) {
 	_ = eachMember(update, func(name string, value jsontext.Value) error {
-		switch name {
-		case "location":
+		switch {
+		case strings.EqualFold(name, "location"):
 			text, _ := stringValue(value)
 			all = append(all, supplied{"set-location", text})
-		case "updates", "updated": // the second is an older name
+		case strings.EqualFold(name, "updates"), strings.EqualFold(name, "updated"): // the second is an older name
 			_ = eachMember(value, func(name string, value jsontext.Value) error {
 				if text, ok := stringValue(value); ok && slices.Contains(writePaths[:], name) {
 					all = append(all, supplied{name, text})

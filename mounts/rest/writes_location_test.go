@@ -31,6 +31,7 @@ func TestALocationOutsideOfTheAllowedOnesIsRefusedBeforeAnythingIsSent(t *testin
 			"register":          {s.home + "/register", `{"name":"daily/orders","metadata-location":"LOCATION/m.json"}`},
 			"commit":            {s.table, `{"requirements":[],"updates":[{"action":"x"},{"action":"set-location","location":"LOCATION"}]}`},
 			"commit, data path": {s.table, `{"requirements":[],"updates":[{"action":"set-properties","updates":{"write.data.path":"LOCATION"}}]}`},
+			"another spelling":  {s.table, `{"requirements":[],"updates":[{"action":"set-location","location":"s3://lake/wh/t","Location":"LOCATION"}]}`},
 			"creating commit":   {s.table, `{"requirements":[{"type":"assert-create"}],"updates":[{"action":"set-location","location":"LOCATION"}]}`},
 			"transaction":       {root + "/transactions/commit", `{"table-changes":[{"identifier":` + in(identifier) + `,"updates":[{"action":"set-location","location":"LOCATION"}]}]}`},
 			"create a view":     {s.home + "/views", `{` + schema + `"view-version":{},"location":"LOCATION"}`},
