@@ -96,7 +96,7 @@ func (c *catalogs) openAccess(ctx context.Context, g, before *generation) error 
 	ways := loginConfig(g.cfg)
 	ways.Metrics, ways.Logger = c.registry, c.logger
 	if l := server.LoginLockout; l.Failures > 0 {
-		ways.Lockout = quota.NewLockout(quota.LockoutOptions{Failures: l.Failures, Window: l.Window, Metrics: c.quotaMetrics})
+		ways.Lockout = quota.NewLockout(quota.LockoutOptions{Failures: l.Failures, Window: l.Window, Metrics: c.quotaMetrics, Logger: c.logger})
 	}
 	opened, err := authn.Open(ctx, ways)
 	if err != nil {
@@ -336,7 +336,47 @@ func (c *catalogs) callers() []any {
 	if g.cfg.Auth == nil {
 		return []any{"authentication", "none: everybody who can reach this address is the operator (anonymous principal)", "audit", audit}
 	}
-	return []any{"authentication", loginNames(g.cfg.Auth), "policies", c.rules.Set().Len(), "audit", audit}
+	return []any{"authentication", loginNames(g.cfg.Auth), "operators", operatorNames(g.cfg.Auth), "policies", ruleNames(c.rules), "audit", audit}
+}
+
+// operatorNames says whom no policy binds.
+func operatorNames(a *config.Authentication) string {
+	var names []string
+	for _, k := range a.Keys {
+		if k.Operator {
+			names = append(names, "key/"+k.Name)
+		}
+	}
+	for _, k := range a.Certificates {
+		if k.Operator {
+			names = append(names, "certificate/"+k.Name)
+		}
+	}
+	for _, o := range a.OIDC {
+		if len(o.OperatorRoles) > 0 {
+			names = append(names, fmt.Sprintf("whoever oidc %s gives the role %s", o.Name, strings.Join(o.OperatorRoles, " or ")))
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// ruleNames says which policies are in effect.
+func ruleNames(rules *cedar.Live) string {
+	s := ruleStatus(rules)
+	var from []string
+	if s.Builtin {
+		from = append(from, "the built-in ones of admin, writer and reader")
+	}
+	if s.Files > 0 {
+		from = append(from, fmt.Sprintf("files: %d", s.Files))
+	}
+	if len(from) == 0 {
+		return "none: only operators may do anything"
+	}
+	return fmt.Sprintf("%d (%s)", s.Policies, strings.Join(from, ", "))
 }
 
 // loginNames says how callers can log in.

@@ -201,12 +201,23 @@ func TestCheckConnectTriesWhoMayDoWhat(t *testing.T) {
 	for _, want := range []string{"error: authentication: ", "corp", "error: policies: ", "error: audit: ", "no-such-folder"} {
 		assert.Contains(t, stderr, want)
 	}
-	code, _, stderr = cli(t, "check", path)
-	assert.Equal(t, exitOK, code, stderr)
-
+	// Without --connect nobody is asked, and the policies are read all the same: no
+	// server would start with them.
 	dir := filepath.Dir(path)
+	code, _, stderr = cli(t, "check", path)
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, "error: policies: "+filepath.Join(dir, "*.cedar")+": there is no such file: correct the path, or remove it from the configuration\n", stderr)
+	putFiles(t, dir, map[string][]byte{"a.cedar": []byte("permti (principal, action, resource);\npermit (principal, action == Icefield::Action::\"loadTabel\", resource);\n")})
+	code, stdout, stderr := cli(t, "check", "--output", "json", path)
+	assert.Equal(t, exitFailed, code, stderr)
+	assert.Contains(t, stdout, "permti")
+	putFiles(t, dir, map[string][]byte{"a.cedar": readersMay(true)})
+	code, stdout, stderr = cli(t, "check", path)
+	assert.Equal(t, exitOK, code, stderr)
+	assert.Contains(t, stdout, "ok     policies, ")
+
 	putFiles(t, dir, map[string][]byte{"a.cedar": readersMay(true), "icefield.hcl": []byte("policy {\n  files = [\"*.cedar\"]\n}\naudit {\n  sink = \"file\"\n  path = \"audit.jsonl\"\n}\n" + authText("") + twoTenants())})
-	code, stdout, stderr := cli(t, "check", "--connect", path)
+	code, stdout, stderr = cli(t, "check", "--connect", path)
 	assert.Equal(t, exitOK, code, stderr)
 	for _, want := range []string{"ok     authentication, ", "ok     policies, ", "ok     audit, "} {
 		assert.Contains(t, stdout, want)

@@ -72,6 +72,9 @@ func ask(ctx context.Context, at reach, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the answer of %s broke off: %w", at.address, err)
 	}
+	if resp.StatusCode == http.StatusBadRequest && strings.HasPrefix(at.address, "http:") && strings.Contains(string(text), "HTTPS server") {
+		return nil, fmt.Errorf("the server speaks TLS: write --url https:%s, and --ca-file if its certificate is not by an authority of the system", strings.TrimPrefix(at.address, "http:"))
+	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s answered %s%s%s", at.address, resp.Status, spoken(text), at.remedy(resp.StatusCode))
 	}
@@ -152,11 +155,11 @@ func (r reach) client() (*http.Client, string, error) {
 	if r.caFile != "" {
 		text, err := os.ReadFile(r.caFile)
 		if err != nil {
-			return nil, "", err
+			return nil, "", fmt.Errorf("--ca-file: %w", err)
 		}
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(text) {
-			return nil, "", fmt.Errorf("%s holds no PEM certificate", r.caFile)
+			return nil, "", fmt.Errorf("--ca-file: %s holds no PEM certificate", r.caFile)
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: pool}
 	}

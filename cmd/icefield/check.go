@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,8 @@ type checked struct {
 	Findings []config.Finding `json:"findings"`
 	// Mounts is what opening them gave; absent without --connect.
 	Mounts []connected `json:"mounts,omitempty"`
-	// Access is what trying the logins, the policies and the audit trail gave.
+	// Access is what loading the policies gave and, with --connect, trying the
+	// logins and the audit trail.
 	Access []connected `json:"access,omitempty"`
 
 	report *config.Report
@@ -45,10 +47,11 @@ func newCheck() *cobra.Command {
 		Long: `Say what is wrong with a configuration, and what to do about it.
 
 Each argument is a configuration of its own: a file, or a folder with *.hcl and
-*.hcl.json files. Without one it is the current folder. Nothing is opened and
-nothing is sent, unless --connect asks for it.`,
+*.hcl.json files. Without one it is the current folder. The files that it names,
+of certificates and policies, are read; nothing is opened and nothing is sent,
+unless --connect asks for it.`,
 	}
-	connect := cmd.Flags().Bool("connect", false, "open each mount, ask each issuer and load the policies too, and say how it went")
+	connect := cmd.Flags().Bool("connect", false, "open each mount, ask each issuer and try the audit file too, and say how it went")
 	format := outputFlag(cmd)
 	cmd.RunE = failing(func(cmd *cobra.Command, paths []string) error {
 		if len(paths) == 0 {
@@ -63,15 +66,19 @@ nothing is sent, unless --connect asks for it.`,
 	return cmd
 }
 
-// check reads one configuration and, if it is asked to, opens its mounts.
+// check reads one configuration with its policies and, if it is asked to, opens
+// its mounts.
 func check(ctx context.Context, path string, connect bool) checked {
 	cfg, report := config.Load(path, config.Options{})
 	c := checked{Path: path, OK: !report.HasErrors(), Findings: report.Findings, report: report}
 	if c.Findings == nil {
 		c.Findings = []config.Finding{}
 	}
-	if c.OK && connect {
-		c.Access, c.Mounts = tryAccess(ctx, cfg), tryMounts(ctx, cfg)
+	if c.OK {
+		c.Access = tryRules(cfg)
+		if connect {
+			c.Access, c.Mounts = append(c.Access, tryAccess(ctx, cfg)...), tryMounts(ctx, cfg)
+		}
 		for _, m := range slices.Concat(c.Access, c.Mounts) {
 			c.OK = c.OK && m.OK
 		}
@@ -178,7 +185,9 @@ func writeCheckedText(stdout, stderr io.Writer, all []checked) error {
 				}
 				continue
 			}
-			fmt.Fprintf(stderr, "error: %s: %s\n", what, m.Error)
+			for line := range strings.SplitSeq(m.Error, "\n") {
+				fmt.Fprintf(stderr, "error: %s: %s\n", what, printable(line))
+			}
 		}
 	}
 	return nil

@@ -13,17 +13,30 @@ import (
 	"github.com/icefield/icefield/policy/cedar"
 )
 
-// tryAccess tries what says who may do what: it asks every issuer, loads the
-// policies, and looks whether the audit trail's file could be written. What is not
-// configured is not among the results.
+// triedPart is how trying a part of the server went.
+func triedPart(name string, work func() error) connected {
+	start := time.Now()
+	one := connected{Name: name}
+	one.settle(work(), time.Since(start))
+	return one
+}
+
+// tryRules loads the policies, if there are any but the built-in ones.
+func tryRules(cfg *config.Config) []connected {
+	if len(cfg.Policy.Files)+len(cfg.Tenants) == 0 {
+		return nil
+	}
+	return []connected{triedPart("policies", func() error {
+		_, err := cedar.Load(ruleSource(cfg))
+		return err
+	})}
+}
+
+// tryAccess asks every issuer, and looks whether the audit trail's file could be
+// written. What is not configured is not among the results.
 func tryAccess(ctx context.Context, cfg *config.Config) []connected {
 	var results []connected
-	try := func(name string, work func() error) {
-		start := time.Now()
-		one := connected{Name: name}
-		one.settle(work(), time.Since(start))
-		results = append(results, one)
-	}
+	try := func(name string, work func() error) { results = append(results, triedPart(name, work)) }
 	if cfg.Auth != nil {
 		try("authentication", func() error {
 			ctx, cancel := context.WithTimeout(ctx, cfg.Server.RequestTimeout)
@@ -33,12 +46,6 @@ func tryAccess(ctx context.Context, cfg *config.Config) []connected {
 				return err
 			}
 			return opened.Close()
-		})
-	}
-	if len(cfg.Policy.Files)+len(cfg.Tenants) > 0 {
-		try("policies", func() error {
-			_, err := cedar.Load(ruleSource(cfg))
-			return err
 		})
 	}
 	if cfg.Audit.Sink == config.SinkFile {

@@ -111,8 +111,8 @@ func (r *reloader) reload(ctx context.Context) {
 		s.logger.Info("the configuration was read again and means the same as before")
 	default:
 		settings.accepted(reloadApplied)
-		s.logger.Info("the configuration was read again and is in effect", "added", strings.Join(what.added, ", "),
-			"changed", strings.Join(what.changed, ", "), "removed", strings.Join(what.removed, ", "), "unchanged", len(what.kept))
+		s.logger.Info("the configuration was read again and is in effect", append([]any{"added", strings.Join(what.added, ", "),
+			"changed", strings.Join(what.changed, ", "), "removed", strings.Join(what.removed, ", "), "unchanged", len(what.kept)}, s.catalogs.callers()...)...)
 	}
 }
 

@@ -40,19 +40,19 @@ type holder struct {
 
 // flags gives a command the flags of a block.
 func (h *holder) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&h.name, "name", "ci", "what the key is called")
-	cmd.Flags().StringVar(&h.tenant, "tenant", "", "the tenant that its holder belongs to")
-	cmd.Flags().StringArrayVar(&h.roles, "role", nil, "a role of its holder in the tenant; may be given several times")
+	cmd.Flags().StringVar(&h.name, "name", "ci", "the `NAME` of the key: its holder is key/NAME to policies")
+	cmd.Flags().StringVar(&h.tenant, "tenant", "", "the `TENANT` that its holder belongs to")
+	cmd.Flags().StringArrayVar(&h.roles, "role", nil, "a `ROLE` of its holder in the tenant; may stand several times (default: reader)")
 	cmd.Flags().BoolVar(&h.operator, "operator", false, "make its holder an operator: an admin of every tenant and of the server")
 }
 
-// complete checks the flags, and stands in for those that are missing.
+// complete checks the flags, and stands in for the role: the least there is.
 func (h *holder) complete() error {
 	if err := mounts.CheckName(h.name); err != nil {
-		return fmt.Errorf("--name: %w", err)
+		return fmt.Errorf("--name %q cannot name a key: use letters, digits, _ and -, begin with none of the dashes, and use no word of the catalog's own paths, as tables", h.name)
 	}
 	if h.tenant == "" && !h.operator {
-		h.tenant = "acme"
+		return errors.New("say whose key it is: --tenant NAME, or --operator for who runs the server")
 	}
 	if h.roles == nil && !h.operator {
 		h.roles = []string{"reader"}
@@ -132,7 +132,7 @@ can see those.`,
 		},
 	}
 	h.flags(cmd)
-	cmd.Flags().StringVar(&variable, "env", "", "the environment variable that holds the key")
+	cmd.Flags().StringVar(&variable, "env", "", "the environment `VARIABLE` that holds the key")
 	format := outputFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := h.complete(); err != nil {

@@ -71,22 +71,22 @@ func TestTokenHashReadsTheKeyWhereNobodySeesIt(t *testing.T) {
 		require.Equal(t, map[string]string{"tenant": "globex", "roles": `writer,odd "role" ${x} %{y} \`, "hash": hashText(key)}, readBlock(t, strings.SplitN(out, "\n\n", 2)[1]))
 	}
 	t.Setenv("SOME_KEY", key)
-	code, out, _ := tokenCommand("", "hash", "--env", "SOME_KEY", "--output", "json")
+	code, out, _ := tokenCommand("", "hash", "--env", "SOME_KEY", "--tenant", "acme", "--output", "json")
 	require.Zero(t, code)
 	var report keyReport
 	require.NoError(t, json.Unmarshal([]byte(out), &report))
 	require.Equal(t, hashText(key), report.Hash)
 	require.Empty(t, report.Key)
 
-	for name, args := range map[string][]string{"as an argument": {"hash", key}, "a variable that is not set": {"hash", "--env", "NO_SUCH_VARIABLE"},
-		"nothing": {"hash"}, "a name that is none": {"hash", "--name", "a/b"}} {
+	for name, args := range map[string][]string{"as an argument": {"hash", key}, "a variable that is not set": {"hash", "--tenant", "acme", "--env", "NO_SUCH_VARIABLE"},
+		"nothing": {"hash", "--tenant", "acme"}, "a name that is none": {"hash", "--tenant", "acme", "--name", "a/b"}, "nobody's": {"hash"}} {
 		code, out, errs := tokenCommand("", args...)
 		require.Equal(t, 1, code, name)
 		require.Empty(t, out, name)
 		require.NotContains(t, errs, key, name)
 	}
 	for _, short := range []string{"too short", strings.Repeat("k", 5000)} {
-		code, _, errs := tokenCommand(short, "hash")
+		code, _, errs := tokenCommand(short, "hash", "--tenant", "acme")
 		require.Equal(t, 1, code)
 		require.Contains(t, errs, "an API key has 16 to 1024 characters")
 		require.NotContains(t, errs, short)
@@ -111,8 +111,13 @@ func TestTokenMintMakesAKeyThatTheServerTakes(t *testing.T) {
 		require.NotContains(t, report.Block, report.Key)
 		require.NotContains(t, report.Block, "tenant")
 	}
-	code, out, _ := tokenCommand("", "mint")
+	code, out, errs := tokenCommand("", "mint")
+	require.Equal(t, 1, code, "nobody says whose key it is")
+	require.Contains(t, errs, "--tenant NAME, or --operator")
+	require.Empty(t, out)
+	code, out, _ = tokenCommand("", "mint", "--tenant", "acme")
 	require.Zero(t, code)
 	require.Equal(t, 1, strings.Count(out, "icf_ci_"))
+	require.Contains(t, out, `roles  = ["reader"]`)
 	require.Contains(t, out, `hash   = "sha256:`)
 }

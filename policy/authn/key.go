@@ -85,8 +85,10 @@ func (r *keyring) find(key string) int {
 func (a *Authn) byKey(addr netip.Addr, key string) (*policy.Principal, error) {
 	i := a.keys.find(key)
 	known := i >= 0 && addr.IsValid() && a.keys.seen.Contains(seen{addr, i})
-	if wait, blocked := a.blocked(addr); blocked && !known {
-		return nil, lockedOut(wait)
+	if !known {
+		if wait, blocked := a.blocked(addr); blocked {
+			return nil, lockedOut(wait)
+		}
 	}
 	if i < 0 {
 		return nil, &denial{method: "api_key", why: "no API key and no token of a configured issuer", guess: true}

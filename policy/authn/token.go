@@ -161,6 +161,9 @@ func (i *issuer) header(encoded string) (header, string) {
 	return h, "the token is of a type that is no login"
 }
 
+// shortly is a time in words that are not longer than they need to be.
+func shortly(d time.Duration) string { return d.Round(time.Second).String() }
+
 // current checks for whom and when a token is.
 func (i *issuer) current(v *verified, claims map[string]any, now time.Time) string {
 	if !i.audience(claims["aud"]) {
@@ -171,12 +174,15 @@ func (i *issuer) current(v *verified, claims map[string]any, now time.Time) stri
 		return "the token has no expiry"
 	}
 	if !now.Before(expires.Add(i.Leeway)) {
-		return "the token is expired"
+		return "the token is expired, since " + shortly(now.Sub(expires)) + " by this server's clock"
 	}
 	for _, name := range []string{"nbf", "iat"} {
 		at, _, ok := instant(claims, name)
-		if !ok || at.After(now.Add(i.Leeway)) {
-			return "the token is not valid yet (" + name + ")"
+		if !ok {
+			return "the token's " + name + " is no time"
+		}
+		if at.After(now.Add(i.Leeway)) {
+			return "the token is not valid yet (" + name + "), for another " + shortly(at.Sub(now)) + " by this server's clock: if it is new, one of the clocks is wrong"
 		}
 	}
 	if _, logout := claims["events"]; logout {

@@ -21,7 +21,10 @@ type Finding struct {
 }
 
 // String is the finding in a line.
-func (f Finding) String() string {
+func (f Finding) String() string { return f.place() + ": " + f.Problem }
+
+// place is where it is, and which policy it is about.
+func (f Finding) place() string {
 	at := f.File
 	if f.Line > 0 {
 		at = fmt.Sprintf("%s:%d:%d", at, f.Line, f.Column)
@@ -29,7 +32,7 @@ func (f Finding) String() string {
 	if f.Policy != "" && !strings.HasSuffix(f.Policy, at) { // the place is an id too
 		at += fmt.Sprintf(": policy %q", f.Policy)
 	}
-	return at + ": " + f.Problem
+	return at
 }
 
 // Problems are why a set of policies is refused.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -245,14 +246,19 @@ func (l *Live) refuse(err error) {
 			reason = "the policy files have a mistake, and the policies before stay; \"icefield policy check\" and the server's log say where"
 		}
 		for _, f := range problems.Findings {
-			l.opt.Logger.Error("policy: "+f.Problem, "file", fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column), "policy", f.Policy)
+			l.opt.Logger.Error("policy: "+f.Problem, "at", f.place())
 		}
-	} else {
-		l.opt.Logger.Error("the policies cannot be loaded", "error", err)
 	}
+	l.opt.Logger.Error("the policies are refused, and those before stay in effect", "error", firstLine(err))
 	l.settle(StateRefused, reason)
 	l.meters.reloads.WithLabelValues("refused").Inc()
 	l.opt.OnChange(err)
+}
+
+// firstLine is the first of what is wrong; the others were told one by one.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 // pause waits; false once ctx has ended.

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"log/slog"
 	"net/netip"
 	"time"
 )
@@ -26,7 +27,9 @@ type LockoutOptions struct {
 	// DefaultMaxTracked.
 	MaxTracked int
 	Metrics    *Metrics
-	Now        func() time.Time
+	// Logger is told of each address that is locked out; nil for nobody.
+	Logger *slog.Logger
+	Now    func() time.Time
 }
 
 // Lockout keeps addresses from guessing credentials. What it takes for one client
@@ -106,7 +109,21 @@ func (l *Lockout) Failed(addr netip.Addr) {
 	if l == nil || !addr.IsValid() {
 		return
 	}
-	now, key := l.opt.Now(), client(addr)
+	key := client(addr)
+	penalty := l.fail(key, l.opt.Now())
+	if penalty == 0 {
+		return
+	}
+	if m := l.opt.Metrics; m != nil {
+		m.lockouts.Inc()
+	}
+	if l.opt.Logger != nil {
+		l.opt.Logger.Warn("an address is locked out, since its logins failed too often (server.login_lockout)", "client", key, "for", penalty.String())
+	}
+}
+
+// fail counts, and returns for how long that locks the address out.
+func (l *Lockout) fail(key netip.Addr, now time.Time) time.Duration {
 	s := l.records.of(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,11 +134,11 @@ func (l *Lockout) Failed(addr netip.Addr) {
 		s.lru.Add(key, r)
 	}
 	if now.Before(r.until) {
-		return // was on its way when the address was locked
+		return 0 // was on its way when the address was locked
 	}
 	r.renew(now, l.opt.Window)
 	if r.failures++; r.failures < l.opt.Failures {
-		return
+		return 0
 	}
 	quiet := 0
 	if !r.until.IsZero() {
@@ -130,9 +147,7 @@ func (l *Lockout) Failed(addr netip.Addr) {
 	r.times = max(r.times-quiet, 0) + 1
 	r.until = now.Add(l.penalty(r.times))
 	r.failures, r.forgiven, r.start = 0, 0, r.until
-	if m := l.opt.Metrics; m != nil {
-		m.lockouts.Inc()
-	}
+	return r.until.Sub(now)
 }
 
 // Succeeded takes back one failure of an address, but in each window no more than

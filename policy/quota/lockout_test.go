@@ -1,7 +1,10 @@
 package quota
 
 import (
+	"bytes"
+	"log/slog"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -48,6 +51,16 @@ func TestRepeatedFailuresLockAnAddressOut(t *testing.T) {
 	require.False(t, isBlocked(l, alice))
 	require.Equal(t, 1.0, testutil.ToFloat64(m.lockouts))
 	require.Equal(t, 2.0, testutil.ToFloat64(m.refusals))
+}
+
+func TestALockIsToldOnce(t *testing.T) {
+	var log bytes.Buffer
+	l := NewLockout(LockoutOptions{Failures: 2, Window: time.Minute, Now: newClock().now, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	for range 5 {
+		l.Failed(alice)
+	}
+	require.Equal(t, 1, strings.Count(log.String(), "locked out"))
+	require.Contains(t, log.String(), "client="+alice.String()+" for=1m0s")
 }
 
 func TestFailuresAreForgottenWithTheirWindow(t *testing.T) {

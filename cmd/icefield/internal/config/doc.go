@@ -289,7 +289,8 @@
 // Every mistake of every file is reported together, each with its place and with
 // what to do about it. Reading opens no catalog and sends nothing: it reads the
 // configuration, the files that file("…") names, certificates, and whether the
-// secrets that it names are there and policy files can be looked for. Relative paths
+// secrets that it names are there and policy files can be looked for; what these
+// hold is read by package policy/cedar. Relative paths
 // (file("…"), *_file, policy files, audit.path, bolt://, file warehouses, unix
 // sockets) start at the folder of the file they stand in.
 //

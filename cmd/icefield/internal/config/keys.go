@@ -59,7 +59,7 @@ func (l *loader) keyHash(b *hcl.Block, a hcl.Attributes) (sum [32]byte) {
 	}
 	switch {
 	case given == 0:
-		l.missing(b, "key", `Say where the key is: key_env = "NAME" of an environment variable, key_file = "path", or hash = "sha256:…", which "icefield token" makes.`)
+		l.missing(b, "key", `Say where the key is: key_env = "NAME" of an environment variable, key_file = "path", or hash = "sha256:…", which "icefield token mint" or "icefield token hash" makes.`)
 	case given > 1:
 	case hash != nil:
 		text := l.text(hash, "")
@@ -68,7 +68,7 @@ func (l *loader) keyHash(b *hcl.Block, a hcl.Attributes) (sum [32]byte) {
 		}
 		if !keyHash.MatchString(text) {
 			l.hide(hash) // it may be the key itself
-			l.refuse(hash, "Invalid hash", `hash is "sha256:" and the 64 hexadecimal digits of the key's SHA-256. "icefield token" makes it; the key itself is not written here.`)
+			l.refuse(hash, "Invalid hash", `hash is "sha256:" and the 64 hexadecimal digits of the key's SHA-256. "icefield token hash" makes it; the key itself is not written here.`)
 			break
 		}
 		raw, _ := hex.DecodeString(text[len("sha256:"):])
@@ -104,10 +104,10 @@ func (l *loader) keyOf(env, file *hcl.Attribute) (sum [32]byte) {
 	}
 	switch {
 	case utf8.RuneCountInString(key) < MinKey:
-		l.refuse(attr, "Key too short", fmt.Sprintf("The key has %d characters, and could be guessed; it needs at least %d. \"icefield token\" makes one.", utf8.RuneCountInString(key), MinKey))
+		l.refuse(attr, "Key too short", fmt.Sprintf("The key has %d characters, and could be guessed; it needs at least %d. \"icefield token mint\" makes one.", utf8.RuneCountInString(key), MinKey))
 		return sum
 	case len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
-		l.refuse(attr, "Key not sendable", fmt.Sprintf("The key travels in a header, so it has visible ASCII characters without blanks, at most %d. \"icefield token\" makes one.", maxKey))
+		l.refuse(attr, "Key not sendable", fmt.Sprintf("The key travels in a header, so it has visible ASCII characters without blanks, at most %d. \"icefield token mint\" makes one.", maxKey))
 		return sum
 	}
 	return sha256.Sum256([]byte(key))

@@ -57,7 +57,7 @@ func (l *loader) reach(cfg *Config, server, auth *hcl.Block) {
 		if blocks := blocksIn(auth, "anonymous"); len(blocks) > 0 {
 			at = blocks[0].DefRange
 		}
-		l.problem(at, "Not a loopback address", fmt.Sprintf("Callers without credentials are let in on this machine only, and the server listens on %s. Leave anonymous out, or listen on a loopback address or a socket.", l.show(listen, cfg.Server.Listen.String())))
+		l.problem(at, "Not a loopback address", "Callers without credentials are let in on this machine only, and the server listens where others reach it (server.listen). Leave anonymous out, or listen on a loopback address or a socket.")
 		return
 	}
 	if cfg.Server.TLS == nil {
