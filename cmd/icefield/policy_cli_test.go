@@ -264,3 +264,54 @@ func TestPolicyTestHoldsPoliciesToATable(t *testing.T) {
 		t.Error("a table that is not there passes")
 	}
 }
+
+// At night nobody remembers which roles a key has: the configuration does.
+func TestPolicyExplainKnowsTheLoginsOfTheConfiguration(t *testing.T) {
+	dir := policyFolder(t, somePolicies)
+	auth := `
+		auth {
+		  oidc "corp" {
+		    issuer = "https://idp.example.com"
+		    audience = ["icefield"]
+		    tenant = "acme"
+		    operator_roles = ["platform"]
+		  }
+		  api_key "ci" {
+		    tenant = "acme"
+		    roles = ["analyst"]
+		    hash = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+		  }
+		  api_key "root" {
+		    operator = true
+		    hash = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a09"
+		  }
+		}`
+	if err := os.WriteFile(filepath.Join(dir, "auth.hcl"), []byte(auth), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"key/ci", exitOK, "permit     analysts"},
+		{"key/ci --tenant acme", exitOK, "denied: no policy permits it"},
+		{"key/root", exitOK, "allowed: the principal is an operator"},
+		{"key/nobody", exitUsage, `no api_key "nobody"`},
+		{"key/nobody --tenant acme --role analyst", exitOK, "permit     analysts"},
+		{"certificate/etl", exitUsage, `no certificate "etl"`},
+		{"corp/alice --role analyst", exitOK, "permit     analysts"},
+		{"corp/alice", exitOK, "denied: no policy permits it"},
+		{"corp/pat --role platform", exitOK, "allowed: the principal is an operator"},
+		{"partner/bob", exitUsage, "say which (--tenant"},
+	} {
+		args := append([]string{"policy", "explain", "-c", dir, "--action", "loadTable", "--resource", "prod.sales.orders", "--principal"}, strings.Fields(c.args)...)
+		if code, out, errs := cli(t, args...); code != c.code || !strings.Contains(out+errs, c.want) {
+			t.Errorf("%s: %d\n%s%s", c.args, code, out, errs)
+		}
+	}
+	table := write(t, "table.hcl", "decision \"ci reads\" {\n  principal = \"key/ci\"\n  action = \"loadTable\"\n  resource = \"prod.sales.orders\"\n  expect = \"allow\"\n}\n")
+	if code, out, errs := cli(t, "policy", "test", "-c", dir, table); code != exitOK {
+		t.Errorf("%d\n%s%s", code, out, errs)
+	}
+}

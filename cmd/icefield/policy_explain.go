@@ -48,8 +48,12 @@ The resource is named as in the tree, "prod.sales.orders", and its kind follows
 from the action; "namespace:prod.sales" or "view:prod.sales.v" says it. Names that
 hold dots are written as a list: table:["prod","sales","a.b"]. Whom it belongs to
 is what the configuration says of its mount, or --owner. The policies are those of
-the configuration, or of --policies.`,
-		Args: cobra.NoArgs,
+the configuration, or of --policies.
+
+What the configuration says of an api_key or a certificate need not be said here.
+Of who logs in by an issuer the token says the tenant and the roles: say them.`,
+		Args:    cobra.NoArgs,
+		Example: "  icefield policy explain -c icefield.hcl --principal key/ci --action dropTable --resource prod.sales.orders",
 	}
 	flags.questionFlags(cmd)
 	cmd.Flags().StringVar(&q.Principal, "principal", "", "who asks, by the `ID` that policies know: corp/alice, key/ci")

@@ -36,12 +36,15 @@ type question struct {
 
 // ask makes a question of policies of it.
 func (q *question) ask(set *cedar.Set, where *owned, now time.Time) (policy.Question, error) {
+	if err := q.complete(where.auth); err != nil {
+		return policy.Question{}, err
+	}
 	p := &policy.Principal{ID: q.Principal, Name: q.Name, Tenant: q.Tenant, Operator: q.Operator, Login: q.Login}
 	switch {
 	case q.Principal == "":
 		return policy.Question{}, errors.New(`there is no principal: it is named as policies name it, as "corp/alice"`)
 	case q.Tenant == "" && !q.Operator:
-		return policy.Question{}, errors.New("the principal has no tenant, and only operators are without one")
+		return policy.Question{}, errors.New("the principal has no tenant, and only operators are without one: say which (--tenant, or tenant = \"…\" in a table)")
 	}
 	if p.Name == "" {
 		_, p.Name, _ = strings.Cut(q.Principal, "/")
@@ -85,9 +88,52 @@ func (q *question) ask(set *cedar.Set, where *owned, now time.Time) (policy.Ques
 	return asked, nil
 }
 
+// complete takes what is not said of the principal from the block that it logs in
+// by. What is said of a key or certificate goes before that as a whole: to ask what
+// another role would let it do is to ask about another principal.
+func (q *question) complete(auth *config.Authentication) error {
+	if auth == nil {
+		return nil
+	}
+	login, name, _ := strings.Cut(q.Principal, "/")
+	bare := q.Tenant == "" && !q.Operator && len(q.Roles) == 0
+	none := func(kind string) error {
+		return fmt.Errorf("the configuration has no %s %q; say its tenant and roles to ask about one that is to be", kind, name)
+	}
+	switch {
+	case login == "key" && bare:
+		i := slices.IndexFunc(auth.Keys, func(k config.APIKey) bool { return k.Name == name })
+		if i < 0 {
+			return none("api_key")
+		}
+		q.Tenant, q.Roles, q.Operator = auth.Keys[i].Tenant, auth.Keys[i].Roles, auth.Keys[i].Operator
+	case login == "certificate" && bare:
+		i := slices.IndexFunc(auth.Certificates, func(k config.Certificate) bool { return k.Name == name })
+		if i < 0 {
+			return none("certificate")
+		}
+		q.Tenant, q.Roles, q.Operator = auth.Certificates[i].Tenant, auth.Certificates[i].Roles, auth.Certificates[i].Operator
+	case q.Principal == "anonymous" && bare && auth.Anonymous != nil:
+		q.Tenant, q.Roles, q.Login = auth.Anonymous.Tenant, auth.Anonymous.Roles, "anonymous"
+	default:
+		i := slices.IndexFunc(auth.OIDC, func(o config.OIDC) bool { return o.Name == login })
+		if i < 0 {
+			return nil
+		}
+		issuer := auth.OIDC[i]
+		if q.Tenant == "" { // the token says it, or one is everybody's there
+			q.Tenant = issuer.Tenant
+		}
+		q.Operator = q.Operator || slices.ContainsFunc(q.Roles, func(role string) bool { return slices.Contains(issuer.OperatorRoles, role) })
+	}
+	return nil
+}
+
 // owned says which mounts there are and whom mounts and top-level namespaces
 // belong to.
 type owned struct {
+	// auth is how principals log in; nil if no configuration says so.
+	auth *config.Authentication
 	// mounts are the names that are mounts; nil if no configuration says so: then
 	// every first level is one.
 	mounts []string
@@ -97,7 +143,7 @@ type owned struct {
 func (f *policyFlags) owned(cfg *config.Config) (*owned, error) {
 	o := &owned{owners: map[string]string{}}
 	if cfg != nil {
-		o.mounts = []string{}
+		o.mounts, o.auth = []string{}, cfg.Auth
 		for _, m := range cfg.Mounts {
 			o.mounts, o.owners[m.Name] = append(o.mounts, m.Name), m.Owner
 		}

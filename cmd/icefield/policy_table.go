@@ -75,7 +75,8 @@ lies elsewhere than a folder that is a configuration.
 
 A decision may also have: policies, the ids of those that decide; restricted, whether
 the read is bound; operator, login, client, time, write and referenced_by, as the
-flags of "icefield policy explain". It fails if any decision is another.`,
+flags of "icefield policy explain"; of a principal "key/ci" tenant, roles and operator are
+the configuration's, unless they are said. It fails if any decision is another.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	flags.questionFlags(cmd)
