@@ -118,7 +118,12 @@ func (c *catalogs) openRules(g, before *generation) error {
 	if c.rules != nil && before != nil && before.cfg.Auth != nil && reflect.DeepEqual(source, ruleSource(before.cfg)) {
 		return nil
 	}
-	set, err := cedar.Load(source)
+	// A tenant whose own files are at fault must not hold up a change of others.
+	var inEffect *cedar.Set
+	if c.rules != nil {
+		inEffect = c.rules.Set()
+	}
+	set, err := cedar.Reload(source, inEffect)
 	if err != nil {
 		return safe{`the policies cannot be put into effect; "icefield policy check" and the server's log say what is wrong with them`, err}
 	}
@@ -146,7 +151,7 @@ func loginConfig(cfg *config.Config) authn.Config {
 	for _, o := range cfg.Auth.OIDC {
 		out.OIDC = append(out.OIDC, authn.OIDC{Name: o.Name, Issuer: o.Issuer, JWKSURL: o.JWKSURL, Audience: o.Audience,
 			Tenant: o.Tenant, TenantClaim: o.TenantClaim, RolesClaim: o.RolesClaim, NameClaim: o.NameClaim, OperatorRoles: o.OperatorRoles,
-			Leeway: o.Leeway, Algorithms: o.Algorithms, CAFile: o.CAFile, Relay: o.Relay, RelayScope: o.RelayScope})
+			Leeway: o.Leeway, KeyRefresh: o.KeyRefresh, Algorithms: o.Algorithms, CAFile: o.CAFile, Relay: o.Relay, RelayScope: o.RelayScope})
 	}
 	for _, k := range cfg.Auth.Keys {
 		out.Keys = append(out.Keys, authn.Key{Name: k.Name, Tenant: k.Tenant, Roles: k.Roles, Operator: k.Operator, Hash: k.Hash})

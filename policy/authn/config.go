@@ -66,6 +66,10 @@ type OIDC struct {
 	OperatorRoles []string
 	// Leeway is how far the issuer's clock may be off, at most five minutes.
 	Leeway time.Duration
+	// KeyRefresh is the time between two fetches of its keys that nothing else is
+	// the reason for, and so how long a key lives on that it has withdrawn; 0:
+	// DefaultKeyRefresh.
+	KeyRefresh time.Duration
 	// Algorithms that tokens may be signed with; nil: Algorithms().
 	Algorithms []string
 	// CAFile holds the authorities of the issuer's certificate (PEM), instead of
@@ -81,6 +85,9 @@ type OIDC struct {
 
 // DefaultLeeway is a usual leeway.
 const DefaultLeeway = 30 * time.Second
+
+// DefaultKeyRefresh is how long a withdrawn key lives on if nothing else is said.
+const DefaultKeyRefresh = 5 * time.Minute
 
 // Algorithms are those that tokens can be signed with.
 func Algorithms() []string {
@@ -112,6 +119,8 @@ type Certificate struct {
 const (
 	maxKeys   = 10_000
 	maxLeeway = 5 * time.Minute
+	// minKeyRefresh keeps the server from being a burden to the issuer.
+	minKeyRefresh, maxKeyRefresh = time.Second, time.Hour
 )
 
 // check returns every mistake.
@@ -191,6 +200,8 @@ func (o *OIDC) check() error {
 		return errors.New("operator_roles need roles_claim")
 	case o.Leeway < 0 || o.Leeway > maxLeeway:
 		return fmt.Errorf("a leeway is at most %s", maxLeeway)
+	case o.KeyRefresh != 0 && (o.KeyRefresh < minKeyRefresh || o.KeyRefresh > maxKeyRefresh):
+		return fmt.Errorf("keys are fetched again after %s to %s", minKeyRefresh, maxKeyRefresh)
 	}
 	for _, alg := range o.Algorithms {
 		switch {

@@ -31,8 +31,8 @@
 // "\." is a dot in a name, "\\" a backslash: `https://example\.com/claims.tenant`.
 //
 // Keys are fetched again when a token names one that is not known, at most every
-// two seconds however many ask, and every five minutes, so that this is how long a
-// key lives on after its issuer has withdrawn it. While the issuer cannot be
+// two seconds however many ask, and every five minutes (KeyRefresh), so that this is
+// how long a key lives on after its issuer has withdrawn it. While the issuer cannot be
 // reached the keys that are known stay in use, and what would need another is
 // answered with Unavailable. A verified token is remembered by its hash for up to
 // five minutes, never longer than it is valid nor than its key is published.

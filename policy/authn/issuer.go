@@ -56,7 +56,7 @@ func openIssuer(ctx context.Context, o OIDC, p pace, log *slog.Logger, saw func(
 			return fail(err)
 		}
 	}
-	i.source = &source{pace: p, log: log.With("oidc", o.Name), saw: saw, fetch: func(ctx context.Context) ([]*publicKey, error) {
+	i.source = &source{pace: p.refreshing(o.KeyRefresh), log: log.With("oidc", o.Name), saw: saw, fetch: func(ctx context.Context) ([]*publicKey, error) {
 		return fetchKeys(ctx, i.client, i.jwksURL)
 	}}
 	if err := openSource(ctx, i.source); err != nil {

@@ -64,8 +64,13 @@ func TestWhatIsNoGuessLocksNobodyOut(t *testing.T) {
 	locks := &lock{}
 	a := opened(t, Config{OIDC: []OIDC{corp(issuer)}, Keys: []Key{ci(t)}, Lockout: locks}, quickPace())
 	ctx := context.Background()
+	withdrawn, old := issuer.Mint(with(nil)), issuer.KeyID()
+	require.NoError(t, issuer.Rotate())
+	issuer.Revoke(old)
+	_, err := a.Authenticate(ctx, bearerOf(issuer.Mint(with(nil)))) // and so its keys are fetched
+	require.NoError(t, err)
 	for range 5 {
-		for _, c := range []*policy.Credentials{{}, {Malformed: true}, bearerOf(issuer.Mint(with(map[string]any{"exp": 1}))), bearerOf(issuer.Mint(with(map[string]any{"aud": "billing"})))} {
+		for _, c := range []*policy.Credentials{{}, {Malformed: true}, bearerOf(withdrawn), bearerOf(issuer.Mint(with(map[string]any{"exp": 1}))), bearerOf(issuer.Mint(with(map[string]any{"aud": "billing"})))} {
 			c.Client.Addr = clientAddr
 			_, err := a.Authenticate(ctx, c)
 			refused(t, err)
@@ -73,7 +78,7 @@ func TestWhatIsNoGuessLocksNobodyOut(t *testing.T) {
 	}
 	issuer.Down()
 	require.NoError(t, issuer.Rotate())
-	_, err := a.Authenticate(ctx, bearerOf(issuer.Mint(with(nil))))
+	_, err = a.Authenticate(ctx, bearerOf(issuer.Mint(with(nil))))
 	require.ErrorIs(t, err, mounts.Unavailable)
 	require.Zero(t, locks.failures(clientAddr))
 

@@ -54,6 +54,7 @@ func TestMistakesInTheConfigurationRefuseTheStart(t *testing.T) {
 		"exclude each other":                     oidc(func(o *OIDC) { o.Tenant = "acme" }),
 		"nobody of it has a tenant":              oidc(func(o *OIDC) { o.TenantClaim = "" }),
 		"operator_roles need roles_claim":        oidc(func(o *OIDC) { o.RolesClaim, o.OperatorRoles = "", []string{"x"} }),
+		"keys are fetched again after":           oidc(func(o *OIDC) { o.KeyRefresh = time.Millisecond }),
 		"a leeway is at most":                    oidc(func(o *OIDC) { o.Leeway = time.Hour }),
 		"as those of another kind":               oidc(func(o *OIDC) { o.Name = "key" }),
 		`claim path "a..b"`:                      oidc(func(o *OIDC) { o.RolesClaim = "a..b" }),

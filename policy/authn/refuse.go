@@ -17,8 +17,10 @@ type denial struct {
 	// method and login say who refused: "oidc", "corp".
 	method, login string
 	why           string
-	// guess marks what somebody would see who tries secrets. A token that its
-	// issuer did sign, and that is expired or for others, is none.
+	// guess marks what somebody would see who tries secrets. A token that is expired
+	// or for others is none, and neither is one whose key its issuer has withdrawn:
+	// whoever still has it would lock out everybody at the same address. Nobody finds
+	// a signature by trying.
 	guess bool
 }
 

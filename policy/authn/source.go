@@ -23,7 +23,15 @@ type pace struct {
 }
 
 func usualPace() pace {
-	return pace{every: 5 * time.Minute, retry: 20 * time.Second, gap: 2 * time.Second, patience: 5 * time.Second}
+	return pace{every: DefaultKeyRefresh, retry: 20 * time.Second, gap: 2 * time.Second, patience: 5 * time.Second}
+}
+
+// refreshing is the pace with other times between fetches; 0 is no other.
+func (p pace) refreshing(every time.Duration) pace {
+	if every > 0 {
+		p.every, p.retry, p.gap = every, min(p.retry, every), min(p.gap, every)
+	}
+	return p
 }
 
 // maxWaiting bounds the requests that wait for keys of one issuer.

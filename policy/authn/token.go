@@ -107,7 +107,7 @@ func (i *issuer) verify(ctx context.Context, token string, now time.Time) (*veri
 	case signed.unknown != nil:
 		return nil, unreachable(i.Name, signed.unknown)
 	case err != nil && signed.key == nil:
-		return deny("the token is signed by no key that its issuer publishes", true)
+		return deny("the token is signed by no key that its issuer publishes", false)
 	case err != nil:
 		return deny("the token's claims are not what they should be, or of another issuer", false)
 	}

@@ -32,6 +32,7 @@ const (
 	DefaultLockoutFailures = 10
 	DefaultLockoutWindow   = time.Minute
 	DefaultLeeway          = 30 * time.Second
+	DefaultKeyRefresh      = 5 * time.Minute
 	DefaultRolesClaim      = "roles"
 	DefaultNameClaim       = "sub"
 )
@@ -62,6 +63,8 @@ type OIDC struct {
 	// OperatorRoles make an operator of whoever has one of them.
 	OperatorRoles []string
 	Leeway        time.Duration
+	// KeyRefresh is how long a key that the issuer has withdrawn may live on.
+	KeyRefresh time.Duration
 	// Algorithms are those of signatures that are accepted.
 	Algorithms []string
 	// CAFile is the absolute path of the certificates that are trusted instead of

@@ -64,6 +64,7 @@
 //	    name_claim   = "sub"              # must never be another user's later on
 //	    operator_roles = ["platform"]     # optional; whoever has one of these roles is an operator
 //	    leeway       = "30s"              # between the clocks of issuer and server
+//	    key_refresh  = "5m"               # a key that the issuer withdraws is good for so long; new ones are fetched at once
 //	    # Signatures that are accepted: of kinds where who checks one cannot make it.
 //	    algorithms   = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 //	    jwks_url     = "https://idp.example.com/realms/corp/keys" # optional; where its discovery says

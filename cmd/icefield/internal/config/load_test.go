@@ -165,9 +165,9 @@ func TestEverySettingArrives(t *testing.T) {
 	assert.Equal(t, &Authentication{
 		OIDC: []OIDC{
 			{Name: "corp", Issuer: "https://idp.example.com/", JWKSURL: "https://idp.example.com/keys", Audience: []string{"icefield", "lake"}, TenantClaim: "tenant",
-				RolesClaim: `https://acme\.example/claims.roles`, NameClaim: "sub", OperatorRoles: []string{"platform"}, Leeway: time.Minute, Algorithms: []string{"ES256"},
+				RolesClaim: `https://acme\.example/claims.roles`, NameClaim: "sub", OperatorRoles: []string{"platform"}, Leeway: time.Minute, KeyRefresh: 90 * time.Second, Algorithms: []string{"ES256"},
 				CAFile: filepath.Join(dir, "ca.pem"), CASum: cfg.Mounts[5].Rest.CASum, Relay: true, RelayScope: new(string)},
-			{Name: "here", Issuer: "http://127.0.0.1:1", Audience: []string{"icefield"}, Tenant: "acme", RolesClaim: "roles", NameClaim: "name", Leeway: 30 * time.Second, Algorithms: Algorithms()},
+			{Name: "here", Issuer: "http://127.0.0.1:1", Audience: []string{"icefield"}, Tenant: "acme", RolesClaim: "roles", NameClaim: "name", Leeway: 30 * time.Second, KeyRefresh: 5 * time.Minute, Algorithms: Algorithms()},
 		},
 		Keys: []APIKey{
 			{Name: "ci", Tenant: "acme", Roles: []string{"reader", "writer"}, Hash: sha256.Sum256([]byte("longenoughhunter2"))},

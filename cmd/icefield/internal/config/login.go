@@ -20,7 +20,7 @@ var (
 		{Type: "certificate", LabelNames: []string{"name"}}, {Type: "anonymous"},
 	}}
 	oidcShape = shape{attrs: []string{"issuer", "jwks_url", "audience", "tenant", "tenant_claim", "roles_claim", "name_claim", "operator_roles",
-		"leeway", "algorithms", "ca_file", "token_relay", "relay_scope"}}
+		"leeway", "key_refresh", "algorithms", "ca_file", "token_relay", "relay_scope"}}
 	apiKeyShape      = shape{attrs: []string{"tenant", "roles", "operator", "key_env", "key_file", "hash"}}
 	certificateShape = shape{attrs: []string{"tenant", "roles", "operator", "subject", "dns_name", "uri", "email"}}
 	anonymousShape   = shape{attrs: []string{"tenant", "roles"}}
@@ -134,6 +134,7 @@ func (l *loader) oidc(b *hcl.Block, earlier []OIDC) OIDC {
 		l.missing(b, "tenant", `Say which tenant the users belong to: tenant_claim = "…", the claim that names it, or tenant = "…" for all of them.`)
 	}
 	o.Leeway = l.duration(a["leeway"], DefaultLeeway, 0, 5*time.Minute)
+	o.KeyRefresh = l.duration(a["key_refresh"], DefaultKeyRefresh, time.Second, time.Hour)
 	o.Algorithms = l.algorithms(a["algorithms"])
 	if o.CAFile = l.path(a["ca_file"], l.text(a["ca_file"], "")); o.CAFile != "" {
 		sum := sha256.Sum256(l.authorities(a["ca_file"], o.CAFile))

@@ -29,6 +29,7 @@ auth {
     roles_claim    = "https://acme\\.example/claims.roles"
     operator_roles = ["platform"]
     leeway         = "1m"
+    key_refresh    = "90s"
     algorithms     = ["ES256"]
     ca_file        = "ca.pem"
     token_relay    = true
