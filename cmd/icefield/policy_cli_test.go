@@ -295,6 +295,7 @@ func TestPolicyExplainKnowsTheLoginsOfTheConfiguration(t *testing.T) {
 		want string
 	}{
 		{"key/ci", exitOK, "permit     analysts"},
+		{"key/ci", exitOK, "principal  key/ci, of tenant \"acme\", analyst\n"},
 		{"key/ci --tenant acme", exitOK, "denied: no policy permits it"},
 		{"key/root", exitOK, "allowed: the principal is an operator"},
 		{"key/nobody", exitUsage, `no api_key "nobody"`},
@@ -309,6 +310,10 @@ func TestPolicyExplainKnowsTheLoginsOfTheConfiguration(t *testing.T) {
 		if code, out, errs := cli(t, args...); code != c.code || !strings.Contains(out+errs, c.want) {
 			t.Errorf("%s: %d\n%s%s", c.args, code, out, errs)
 		}
+	}
+	only := write(t, "only.hcl", auth+nativeText("prod", "prod"))
+	if code, _, errs := cli(t, "policy", "explain", "-c", only, "--action", "loadTable", "--resource", "prd.sales.orders", "--principal", "key/ci"); code != exitUsage || !strings.Contains(errs, `no mount "prd"`) {
+		t.Errorf("%d\n%s", code, errs)
 	}
 	table := write(t, "table.hcl", "decision \"ci reads\" {\n  principal = \"key/ci\"\n  action = \"loadTable\"\n  resource = \"prod.sales.orders\"\n  expect = \"allow\"\n}\n")
 	if code, out, errs := cli(t, "policy", "test", "-c", dir, table); code != exitOK {

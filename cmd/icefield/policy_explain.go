@@ -21,6 +21,8 @@ type explained struct {
 	// Policies decided, by id.
 	Policies []string `json:"policies"`
 	Error    string   `json:"error,omitempty"`
+	// Principal is who asks, with what the configuration says of the login.
+	Principal asking `json:"principal"`
 	// Resource is the entity that policies know it as, Tenant whom it belongs to.
 	Resource string `json:"resource"`
 	Tenant   string `json:"tenant"`
@@ -34,6 +36,14 @@ type explained struct {
 	Restricted bool              `json:"restricted"`
 	Filters    []json.RawMessage `json:"row_filters,omitempty"`
 	Masks      map[string]string `json:"masks,omitempty"`
+}
+
+// asking is the principal of a question.
+type asking struct {
+	ID       string   `json:"id"`
+	Tenant   string   `json:"tenant,omitempty"`
+	Roles    []string `json:"roles"`
+	Operator bool     `json:"operator"`
 }
 
 func newPolicyExplain() *cobra.Command {
@@ -110,6 +120,8 @@ func explain(from cedar.Explanation, q policy.Question) explained {
 	}
 	e := explained{Allowed: from.Allowed, Policies: from.Policies, Resource: fmt.Sprintf("Icefield::%s::%q", q.Resource.Kind, q.Resource.ID()), Tenant: q.Resource.Tenant,
 		Permits: list(from.Permits), Forbids: list(from.Forbids), Failed: list(from.Failed), Unmet: list(from.Unmet)}
+	p := q.Principal
+	e.Principal = asking{ID: p.ID, Tenant: p.Tenant, Roles: append([]string{}, p.Roles...), Operator: p.Operator}
 	if e.Policies == nil {
 		e.Policies = []string{}
 	}
@@ -125,7 +137,9 @@ func explain(from cedar.Explanation, q policy.Question) explained {
 // text is the explanation for people.
 func (e *explained) text() string {
 	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintln(&b, printable(fmt.Sprintf(format, args...))) }
+	line := func(format string, args ...any) {
+		fmt.Fprintln(&b, strings.TrimRight(printable(fmt.Sprintf(format, args...)), " "))
+	}
 	switch {
 	case e.Allowed && slices.Equal(e.Policies, []string{cedar.Operator}):
 		line("allowed: the principal is an operator")
@@ -142,6 +156,14 @@ func (e *explained) text() string {
 	if e.Tenant != "" {
 		owner = fmt.Sprintf("tenant %q", e.Tenant)
 	}
+	who := e.Principal.ID
+	if e.Principal.Tenant != "" {
+		who += fmt.Sprintf(", of tenant %q", e.Principal.Tenant)
+	}
+	if len(e.Principal.Roles) > 0 {
+		who += ", " + strings.Join(e.Principal.Roles, ", ")
+	}
+	line("  principal  %s", who)
 	line("  resource   %s, of %s", e.Resource, owner)
 	show := func(title string, list []cedar.Policy) {
 		for _, p := range list {

@@ -199,8 +199,11 @@ func (o *owned) place(kind policy.Kind, levels []string) (policy.Resource, error
 		return policy.Resource{Kind: kind}, nil
 	}
 	inMount := o.isMount(levels[0])
-	if inMount {
+	switch {
+	case inMount:
 		r.Mount = levels[0]
+	case o.mounts != nil && !slices.Contains(o.mounts, mounts.UnderName):
+		return r, fmt.Errorf("there is no mount %q in the configuration, and none underneath", levels[0])
 	}
 	tenant, known := o.owners[levels[0]]
 	if !known {
