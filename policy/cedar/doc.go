@@ -112,7 +112,9 @@
 // two masks for one column the stricter counts.
 //
 // Policies are checked against the schema when they are loaded, and a set is loaded
-// whole or not at all. Only the annotations @id, @description, @row_filter and @mask
+// whole or not at all; but where it replaces another (Reload, Live), a tenant whose own
+// files are at fault keeps the policies that it had, and holds nobody else up. Each
+// tenant has bounds of its own on files, bytes and policies. Only the annotations @id, @description, @row_filter and @mask
 // exist. Nothing may be asked of an entity that is spelled out, as in
 // Icefield::Group::"acme/x" in principal.tenant.
 //

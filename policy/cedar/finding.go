@@ -41,6 +41,9 @@ type Problems struct {
 	Findings []Finding
 	// More is how many others there are.
 	More int
+
+	// fatal tells that they leave no set to be had.
+	fatal bool
 }
 
 // Error lists the findings, a line each.
@@ -64,6 +67,14 @@ func (p *Problems) add(f Finding) {
 		return
 	}
 	p.Findings = append(p.Findings, f)
+}
+
+// join adds those of another.
+func (p *Problems) join(other *Problems) {
+	for _, f := range other.Findings {
+		p.add(f)
+	}
+	p.More += other.More
 }
 
 // err is nil if there are none.

@@ -68,7 +68,7 @@ type Live struct {
 	done sync.WaitGroup
 }
 
-var _ policy.Authorizer = (*Live)(nil)
+var _ policy.Changing = (*Live)(nil)
 
 // Watch loads the policies of a source and watches its files until Close. It
 // fails if they cannot be loaded: then nothing is watched.
@@ -116,6 +116,9 @@ func (l *Live) Close() error {
 // Set is the set that is in effect.
 func (l *Live) Set() *Set { return l.current.Load() }
 
+// Now implements policy.Changing.
+func (l *Live) Now() policy.Authorizer { return l.Set() }
+
 // Decide implements policy.Authorizer.
 func (l *Live) Decide(ctx context.Context, q policy.Question) policy.Decision {
 	return l.Set().Decide(ctx, q)
@@ -157,11 +160,16 @@ func (l *Live) Put(set *Set) {
 	l.applying.Lock()
 	defer l.applying.Unlock()
 	l.install(set)
+	l.log(set.kept)
 }
 
 func (l *Live) install(set *Set) {
 	l.current.Store(set)
 	l.meters.policies.Set(float64(set.Len()))
+	if set.kept != nil {
+		l.settle(StateRefused, reasonOf(set.kept, "policies before of the tenants whose files they are stay"))
+		return
+	}
 	l.settle(StateOK, "")
 }
 
@@ -218,7 +226,7 @@ func (l *Live) reload(set *Set, files []file, now fingerprint) bool {
 	next := set
 	var err error
 	if now != set.read { // otherwise they are again what is in effect
-		next, err = compile(set.vocabulary, set.source, files)
+		next, err = compile(set.vocabulary, set.source, files, set)
 	}
 	l.applying.Lock()
 	defer l.applying.Unlock()
@@ -230,6 +238,13 @@ func (l *Live) reload(set *Set, files []file, now fingerprint) bool {
 		return false
 	}
 	l.install(next)
+	if next.kept != nil {
+		l.log(next.kept)
+		l.meters.reloads.WithLabelValues("refused").Inc()
+		l.opt.Logger.Warn("the policies were read again and are in effect, but for those of tenants whose files are at fault", "policies", next.Len())
+		l.opt.OnChange(next.kept)
+		return true
+	}
 	l.meters.reloads.WithLabelValues("applied").Inc()
 	l.opt.Logger.Info("the policies were read again and are in effect", "policies", next.Len())
 	l.opt.OnChange(nil)
@@ -240,19 +255,32 @@ func (l *Live) refuse(err error) {
 	reason := "the policy files cannot be put into effect, and the policies before stay; the server's log says why"
 	var problems *Problems
 	if errors.As(err, &problems) {
-		n := len(problems.Findings) + problems.More
-		reason = fmt.Sprintf("the policy files have %d mistakes, and the policies before stay; \"icefield policy check\" and the server's log say where", n)
-		if n == 1 {
-			reason = "the policy files have a mistake, and the policies before stay; \"icefield policy check\" and the server's log say where"
-		}
-		for _, f := range problems.Findings {
-			l.opt.Logger.Error("policy: "+f.Problem, "at", f.place())
-		}
+		reason = reasonOf(problems, "policies before stay")
+		l.log(problems)
 	}
 	l.opt.Logger.Error("the policies are refused, and those before stay in effect", "error", firstLine(err))
 	l.settle(StateRefused, reason)
 	l.meters.reloads.WithLabelValues("refused").Inc()
 	l.opt.OnChange(err)
+}
+
+// reasonOf says in words for everybody that files are at fault, and what stays.
+func reasonOf(problems *Problems, stays string) string {
+	mistakes := "a mistake"
+	if n := len(problems.Findings) + problems.More; n != 1 {
+		mistakes = fmt.Sprintf("%d mistakes", n)
+	}
+	return fmt.Sprintf("the policy files have %s, and the %s; \"icefield policy check\" and the server's log say where", mistakes, stays)
+}
+
+// log writes down what is wrong; nothing if nothing is.
+func (l *Live) log(problems *Problems) {
+	if problems == nil {
+		return
+	}
+	for _, f := range problems.Findings {
+		l.opt.Logger.Error("policy: "+f.Problem, "at", f.place())
+	}
 }
 
 // firstLine is the first of what is wrong; the others were told one by one.

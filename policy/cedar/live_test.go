@@ -81,9 +81,14 @@ func put(t testing.TB, path, text string) {
 
 func (w watched) allows(t *testing.T) string {
 	t.Helper()
+	return w.allowsIn(t, "acme")
+}
+
+func (w watched) allowsIn(t *testing.T, tenant string) string {
+	t.Helper()
 	var all []string
 	for _, a := range []policy.Action{"loadTable", "dropTable"} {
-		if decide(t, w, user("acme", "a"), a, table("acme", "prod", "a", "t")).Allowed {
+		if decide(t, w, user(tenant, "a"), a, table(tenant, "prod", "a", "t")).Allowed {
 			all = append(all, string(a))
 		}
 	}

@@ -132,9 +132,13 @@ func TestTooMuchTextInAllIsRefused(t *testing.T) {
 }
 
 func TestTooManyPoliciesAreRefused(t *testing.T) {
-	text := strings.Repeat("permit(principal,action==Icefield::Action::\"readMetrics\",resource);\n", maxPolicies/2+1)
-	src := written(t, map[string]string{"": text, "acme": text})
-	if p := refused(t, src); !strings.Contains(p.Error(), "more than 50000 policies") {
+	many := func(n int) string {
+		return strings.Repeat("permit(principal,action==Icefield::Action::\"readMetrics\",resource);\n", n)
+	}
+	if p := refused(t, written(t, map[string]string{"": many(maxPolicies + 1)})); !strings.Contains(p.Error(), "more than 50000 policies") {
+		t.Error(p)
+	}
+	if p := refused(t, written(t, map[string]string{"": many(1), "acme": many(maxTenantPolicies + 1)})); !strings.Contains(p.Error(), "more than 10000 policies") {
 		t.Error(p)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	cedar "github.com/cedar-policy/cedar-go"
+
+	"github.com/icefield/icefield/policy"
 )
 
 // statement is one policy as it was read.
@@ -78,7 +80,7 @@ func identify(p *cedar.Policy, f file) (string, error) {
 		}
 	}
 	if f.tenant != "" {
-		id = f.tenant + "/" + id
+		id = policy.EntityID(f.tenant) + "/" + id
 	}
 	return id, nil
 }

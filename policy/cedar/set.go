@@ -23,6 +23,11 @@ type Set struct {
 	byID       map[string]*rule
 	source     Source
 	read       fingerprint
+	// own are the rules of each tenant, those of the server under "". kept is what
+	// is wrong with the files of tenants whose rules are those of a set before; nil
+	// if there are none.
+	own  map[string][]*rule
+	kept *Problems
 }
 
 var _ policy.Authorizer = (*Set)(nil)
@@ -32,52 +37,133 @@ const builtinFile = "builtin"
 
 // Load reads, checks and compiles the policies of a source: all of them, or none.
 // If anything is wrong the error is *Problems, which names the places.
-func Load(src Source) (*Set, error) {
+func Load(src Source) (*Set, error) { return Reload(src, nil) }
+
+// Reload is Load, but for tenants whose own files are at fault and who have
+// policies in the set before: theirs stay, and the set is loaded with those. So no
+// tenant can keep the server's policies, or another tenant's, from being changed.
+// Problems says what is wrong then.
+func Reload(src Source, before *Set) (*Set, error) {
 	v, err := learn()
 	if err != nil {
 		return nil, err
 	}
 	src = src.Clone()
 	files := src.read()
-	return compile(v, src, files)
+	return compile(v, src, files, before)
 }
 
-func compile(v *vocabulary, src Source, files []file) (*Set, error) {
-	s := &Set{vocabulary: v, people: newPeople(), decided: newDecisions(maxDecisions), tenants: map[string]*index{}, byID: map[string]*rule{}, source: src, read: fingerprintOf(files)}
+// Problems are why some tenants' policies are those of a set before; nil if all
+// are as the files say.
+func (s *Set) Problems() *Problems { return s.kept }
+
+func compile(v *vocabulary, src Source, files []file, before *Set) (*Set, error) {
+	s := &Set{vocabulary: v, people: newPeople(), decided: newDecisions(maxDecisions), tenants: map[string]*index{}, byID: map[string]*rule{},
+		own: map[string][]*rule{}, source: src, read: fingerprintOf(files)}
 	if src.Builtin {
 		files = append([]file{{path: builtinFile, text: []byte(builtinText)}}, files...)
 	}
-	var problems Problems
-	rules := map[string][]*rule{}
-	for _, f := range files {
-		for _, st := range parse(f, &problems) {
-			if earlier, ok := s.byID[st.id]; ok {
-				at := st.at
-				at.Problem = fmt.Sprintf("its id is that of the policy at %s:%d:%d too: give each its own @id", earlier.at.File, earlier.at.Line, earlier.at.Column)
-				problems.add(at)
-				continue
-			}
-			if len(s.byID) >= maxPolicies {
-				at := st.at
-				at.Problem = fmt.Sprintf("there are more than %d policies", maxPolicies)
-				problems.add(at)
-				return nil, problems.err()
-			}
-			r := v.check(st, &problems)
-			s.byID[st.id] = r
-			rules[f.tenant] = append(rules[f.tenant], r)
+	// One owner after the other, the server first.
+	var all Problems
+	for len(files) > 0 {
+		tenant, n := files[0].tenant, 0
+		for n < len(files) && files[n].tenant == tenant {
+			n++
+		}
+		var wrong Problems
+		rules := s.compile(files[:n], &wrong)
+		files = files[n:]
+		if wrong.err() == nil {
+			s.adopt(tenant, rules)
+			continue
+		}
+		all.join(&wrong)
+		if tenant == "" || !before.has(tenant) {
+			all.fatal = true
+			continue
+		}
+		if clash := s.adopt(tenant, before.own[tenant]); clash != nil {
+			all.fatal = true
+			all.add(*clash)
 		}
 	}
-	if err := problems.err(); err != nil {
-		return nil, err
+	if all.err() != nil {
+		if all.fatal {
+			return nil, &all
+		}
+		s.kept = &all
 	}
-	s.server = newIndex(rules[""])
-	for tenant, own := range rules {
-		if tenant != "" {
+	for tenant, own := range s.own {
+		if tenant == "" {
+			s.server = newIndex(own)
+		} else {
 			s.tenants[tenant] = newIndex(own)
 		}
 	}
+	if s.server == nil {
+		s.server = newIndex(nil)
+	}
 	return s, nil
+}
+
+// has reports whether a tenant had files of its own in the set.
+func (s *Set) has(tenant string) bool {
+	if s == nil {
+		return false
+	}
+	_, had := s.source.Tenants[tenant]
+	return had
+}
+
+// adopt takes over the rules of an owner. It finds one whose id is taken.
+func (s *Set) adopt(tenant string, rules []*rule) *Finding {
+	for _, r := range rules {
+		if earlier, ok := s.byID[r.id]; ok {
+			at := r.at
+			at.Problem = sameID(earlier)
+			return &at
+		}
+		s.byID[r.id] = r
+	}
+	s.own[tenant] = rules
+	return nil
+}
+
+func sameID(earlier *rule) string {
+	return fmt.Sprintf("its id is that of the policy at %s:%d:%d too: give each its own @id", earlier.at.File, earlier.at.Line, earlier.at.Column)
+}
+
+// compile makes rules of the files of one owner.
+func (s *Set) compile(files []file, problems *Problems) (rules []*rule) {
+	most := maxTenantPolicies
+	if files[0].tenant == "" {
+		most = maxPolicies
+	}
+	ids := map[string]*rule{}
+	for _, f := range files {
+		for _, st := range parse(f, problems) {
+			earlier, ok := s.byID[st.id]
+			if !ok {
+				earlier, ok = ids[st.id]
+			}
+			if ok {
+				at := st.at
+				at.Problem = sameID(earlier)
+				problems.add(at)
+				continue
+			}
+			if len(rules) >= most {
+				at := st.at
+				at.Problem = fmt.Sprintf("there are more than %d policies", most)
+				problems.add(at)
+				return nil
+			}
+			r := s.vocabulary.check(st, problems)
+			ids[st.id] = r
+			rules = append(rules, r)
+		}
+	}
+	return rules
 }
 
 // check makes a rule of a policy, and says what is wrong with it.

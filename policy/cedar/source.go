@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // Source says which policies there are.
@@ -36,12 +37,16 @@ func (s Source) Clone() Source {
 	return s
 }
 
-// The bounds of a set.
+// The bounds of a set. Each tenant has bounds of its own, so that none of them can
+// use up what others need.
 const (
-	maxFiles    = 1000
-	maxFile     = 4 << 20
-	maxTotal    = 32 << 20
-	maxPolicies = 50_000
+	maxFiles          = 1000
+	maxFile           = 4 << 20
+	maxTotal          = 32 << 20
+	maxPolicies       = 50_000
+	maxTenantFiles    = 200
+	maxTenantTotal    = 4 << 20
+	maxTenantPolicies = 10_000
 	// maxPolicy is how long the text of one policy may be, maxDepth how deep its
 	// brackets: the reader of policies goes as deep as they do.
 	maxPolicy = 64 << 10
@@ -60,17 +65,24 @@ type file struct {
 // read reads every file of a source: the server's first, then those of each
 // tenant by its name. What cannot be read is there with its problem.
 func (s Source) read() []file {
-	r := reading{left: maxTotal}
+	r := reading{total: maxTotal, most: maxFiles}
 	r.globs("", s.Files)
+	files := r.files
 	for _, tenant := range slices.Sorted(maps.Keys(s.Tenants)) {
+		r := reading{total: maxTenantTotal, most: maxTenantFiles}
 		r.globs(tenant, s.Tenants[tenant])
+		files = append(files, r.files...)
 	}
-	return r.files
+	return files
 }
 
+// reading is the files of one owner, up to so many and so many bytes in all.
 type reading struct {
+	total int64
+	most  int
+
 	files []file
-	left  int64
+	used  int64
 	full  bool
 }
 
@@ -91,41 +103,44 @@ func (r *reading) globs(tenant string, globs []string) {
 				continue
 			}
 			seen[path] = true
-			if len(r.files) >= maxFiles {
+			if len(r.files) >= r.most {
 				r.full = true
-				r.files = append(r.files, file{tenant: tenant, path: glob, problem: fmt.Sprintf("there are more than %d policy files: put more policies into each", maxFiles)})
+				r.files = append(r.files, file{tenant: tenant, path: glob, problem: fmt.Sprintf("there are more than %d policy files: put more policies into each", r.most)})
 				return
 			}
 			f := file{tenant: tenant, path: path}
-			f.text, f.problem = readFile(path, min(maxFile, r.left))
-			r.left = max(r.left-int64(len(f.text)), 0)
+			f.text, f.problem = readFile(path, r.total-r.used, r.total)
+			r.used += int64(len(f.text))
 			r.files = append(r.files, f)
 		}
 	}
 }
 
-// readFile reads a regular file, wherever links lead.
-func readFile(path string, limit int64) (text []byte, problem string) {
-	// A pipe would be waited for when it is opened.
-	info, err := os.Stat(path)
+// readFile reads a regular file, wherever links lead, of at most left bytes, which
+// is what is left of total.
+func readFile(path string, left, total int64) (text []byte, problem string) {
+	// A pipe would be waited for when it is opened, also one that took the place of
+	// a file that was looked at.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, unreadable(err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, "is not a file: name the files in it, as with *.cedar"
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	defer f.Close()
+	limit := min(maxFile, left)
 	text, err = io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, unreadable(err)
 	}
 	if int64(len(text)) > limit {
 		if limit < maxFile {
-			return nil, fmt.Sprintf("all policy files together are longer than %d MiB", maxTotal>>20)
+			return nil, fmt.Sprintf("all policy files together are longer than %d MiB", total>>20)
 		}
 		return nil, fmt.Sprintf("is longer than %d MiB: split it", maxFile>>20)
 	}
