@@ -56,6 +56,14 @@ type Authorizer interface {
 	Uniform(ctx context.Context, q Question, parent Resource, kind Kind) (allowed, known bool)
 }
 
+// Changing is an Authorizer whose policies are replaced while it is in use.
+type Changing interface {
+	Authorizer
+	// Now is what decides at this moment, and does not change: whoever asks several
+	// questions of one thing asks them of that.
+	Now() Authorizer
+}
+
 // Restrictions bind a read (REST spec, ReadRestrictions). Column names are those
 // of the table's current schema, dotted for nested ones.
 type Restrictions struct {

@@ -36,6 +36,9 @@
 // is another's are answered alike and cost the same question. Whether a name is
 // taken shows when something is made under it, as it must.
 //
+// Whatever a call asks of the policies is answered by one set of them, that of the
+// moment when it came (Changing).
+//
 // # Listings
 //
 // Rows are decided in batches, one for each page that is asked of the catalog, or

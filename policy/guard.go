@@ -70,6 +70,8 @@ func NewGuard(next mounts.Backend, opt GuardOptions) *Guard {
 
 // call is one request being decided.
 type call struct {
+	// by decides all of it: the policies of the moment when it came.
+	by        Authorizer
 	req       mounts.Request
 	op        capabilities.Op // of the rule: a load that is a probe asks as the check that it stands for
 	rule      *rule
@@ -94,8 +96,16 @@ type call struct {
 	relays bool
 }
 
+// current is what decides a call that comes now.
+func (g *Guard) current() Authorizer {
+	if rules, ok := g.rules.(Changing); ok {
+		return rules.Now()
+	}
+	return g.rules
+}
+
 func (g *Guard) handle(ctx context.Context, req mounts.Request) (mounts.Response, error) {
-	c := &call{req: req, op: req.Op()}
+	c := &call{by: g.current(), req: req, op: req.Op()}
 	c.principal, c.client = PrincipalFrom(ctx)
 	var known bool
 	if c.facts, known = factsOf(req); known && probed(ctx) {
@@ -214,7 +224,7 @@ func (g *Guard) reference(ctx context.Context, c *call, spots []spot) {
 func (g *Guard) ask(ctx context.Context, c *call, a Action, r Resource, write bool) Decision {
 	q := Question{Principal: c.principal, Action: a, Resource: r, Context: c.context}
 	q.Context.Write = write
-	d := g.rules.Decide(ctx, q)
+	d := c.by.Decide(ctx, q)
 	if d.Err != nil {
 		d.Allowed, d.Restrictions = false, nil
 		g.log.ErrorContext(ctx, "a policy decision could not be made and denies", "action", string(a), "resource", r.ID(),
@@ -247,7 +257,7 @@ func (g *Guard) Visible(ctx context.Context) bool {
 	if root == nil {
 		return true
 	}
-	c := &call{}
+	c := &call{by: g.current()}
 	if c.principal, c.client = PrincipalFrom(ctx); c.principal == nil {
 		return false
 	}
@@ -265,7 +275,7 @@ func (g *Guard) Visible(ctx context.Context) bool {
 // MayInspect reports whether the caller may do a with the server (m is nil) or
 // with a mount as a whole, as Inspect and ReadMetrics, and which policies say so.
 func (g *Guard) MayInspect(ctx context.Context, m *mounts.Mount, a Action) (ok bool, policies []string) {
-	c := &call{}
+	c := &call{by: g.current()}
 	c.principal, c.client = PrincipalFrom(ctx)
 	switch {
 	case c.principal == nil:

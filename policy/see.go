@@ -14,7 +14,7 @@ func (g *Guard) uniform(ctx context.Context, c *call) (allowed, known bool) {
 		return false, false
 	}
 	q := Question{Principal: c.principal, Action: Exists(c.rule.rows), Context: c.context}
-	return g.rules.Uniform(ctx, q, c.object.resource(), c.rule.rows)
+	return c.by.Uniform(ctx, q, c.object.resource(), c.rule.rows)
 }
 
 // shared reports the root of a catalog underneath: its namespaces can belong to
@@ -100,7 +100,7 @@ func (g *Guard) filter(ctx context.Context, c *call, kind Kind, list []Resource)
 		return nil, nil
 	}
 	q := Question{Principal: c.principal, Action: Exists(kind), Context: c.context}
-	allowed, err := g.rules.Filter(ctx, q, list)
+	allowed, err := c.by.Filter(ctx, q, list)
 	if err == nil && len(allowed) != len(list) {
 		err = fmt.Errorf("%d decisions on %d resources", len(allowed), len(list))
 	}
