@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
 
 	"github.com/icefield/icefield/mounts"
 )
@@ -109,15 +113,31 @@ func folded(n mounts.Namespace, keep int) mounts.Namespace {
 }
 
 // fold writes a name in lower case, so that no two names have different results
-// that any catalog takes for one: letters that only some consider the same, as
-// the long s, are the same here.
+// that any catalog takes for one, whether it writes names in lower case, in upper
+// case or compares them without: letters that only some consider the same, as the
+// long s or an i with or without its dot, are the same here, and so is a letter
+// and the two that stand for it, as in "ß" and "SS".
 func fold(name string) string {
 	for i := range len(name) {
-		if c := name[i]; c >= 0x80 || 'A' <= c && c <= 'Z' {
-			return strings.Map(foldRune, name)
+		c := name[i]
+		if c >= utf8.RuneSelf {
+			upper := cases.Upper(language.Und).String(strings.Map(foldRune, name))
+			return strings.ReplaceAll(strings.Map(foldRune, upper), "i\u0307", "i")
+		}
+		if 'A' <= c && c <= 'Z' && isASCII(name[i:]) {
+			return strings.ToLower(name)
 		}
 	}
 	return name
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 func foldRune(r rune) rune {
