@@ -24,15 +24,15 @@ func testAudit(t *testing.T, s *scene) {
 		count[fmt.Sprint(l.Principal, " ", l.Operation, " ", l.Resource, " ", l.Outcome)]++
 	}
 	for what, least := range map[string]int{
-		`key/writer createTable Table::"lake/sales/orders" permitted`: 1,
-		`key/writer createTable Table::"lake/sales/orders" done`: 1,
-		`key/writer dropTable Table::"lake/sales/staged" denied`: 1,
-		`key/admin dropTable Table::"lake/sales/staged" done`: 1,
-		`key/reader commitTable Table::"lake/sales/orders" denied`: 1,
-		`key/reader signRequest Table::"signed/sales/orders" denied`: 1,
-		`corp/etl commitTable Table::"lake/sales/orders2" done`: 1,
-		`corp/sam loadCredentials Table::"lake/crm/customers" denied`: 1,
-		`key/globex loadTable Table::"lake/sales/orders" denied`: 1,
+		`key/writer createTable Table::"lake/sales/orders" permitted`:     1,
+		`key/writer createTable Table::"lake/sales/orders" done`:          1,
+		`key/writer dropTable Table::"lake/sales/staged" denied`:          1,
+		`key/admin dropTable Table::"lake/sales/staged" done`:             1,
+		`key/reader commitTable Table::"lake/sales/orders" denied`:        1,
+		`key/reader signRequest Table::"signed/sales/orders" denied`:      1,
+		`corp/etl commitTransaction Table::"lake/sales/orders2" done`:     1,
+		`corp/sam loadCredentials Table::"lake/crm/customers" denied`:     1,
+		`key/globex loadTable Table::"lake/sales/orders" denied`:          1,
 		`key/writer loadCredentials Table::"brief/engines/events" issued`: 1, // Spark, which renewed them by itself
 	} {
 		if count[what] < least {

@@ -11,7 +11,9 @@
 #     export GOVERNED_ISSUER=https://idp.example.com/realms/corp   # whose tokens say "tenant" and "roles"
 #     for who in ACME_ADMIN ACME_WRITER ACME_READER GLOBEX_ADMIN ENGINE; do export GOVERNED_$who=$(openssl rand -hex 24); done
 #     icefield check examples/governed/governed.hcl
-#     icefield policy explain --config examples/governed/governed.hcl --help
+#     icefield policy test --config examples/governed/governed.hcl examples/governed/policies/decisions.hcl
+#     icefield policy explain --config examples/governed/governed.hcl --principal corp/alice --tenant acme \
+#          --action loadTable --resource lake.hr.payroll
 #     icefield serve --config examples/governed/governed.hcl
 #
 #     from pyiceberg.catalog import load_catalog

@@ -3,11 +3,13 @@
 package governed
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -60,6 +62,13 @@ func begin(t *testing.T) *scene {
 		env = append(env, "GOVERNED_"+variable+"="+s.keys[login])
 	}
 	launch.Check(t, env, "governed.hcl")
+	decided := exec.Command(launch.Binary(t), "policy", "test", "--config", "governed.hcl", "policies/decisions.hcl")
+	decided.Env = append(os.Environ(), env...)
+	output, err := decided.CombinedOutput()
+	if err != nil {
+		t.Fatalf("the policies decide otherwise than their table says: %v\n%s", err, output)
+	}
+	t.Logf("%s", bytes.TrimSpace(output))
 	s.url = "http://" + address
 	s.icefield = launch.Start(t, launch.Command{
 		Name: "icefield", Path: launch.Binary(t), Args: []string{"serve", "--config", "governed.hcl"}, Env: env, Ready: s.url + "/ready",
