@@ -145,7 +145,12 @@ func (g *Guard) restricted(ctx context.Context, c *call, r Resource) bool {
 func (g *Guard) bind(ctx context.Context, c *call, r Resource) error {
 	var escapes bool
 	switch c.op {
-	case capabilities.RenameTable, capabilities.UnregisterTable:
+	case capabilities.RenameTable, capabilities.RenameView:
+		if g.uncovers(ctx, c, r) {
+			return forbidden(c, "you may not load {object}, so that you may not move it to where you could")
+		}
+		escapes = c.op == capabilities.RenameTable
+	case capabilities.UnregisterTable:
 		escapes = true
 	case capabilities.RegisterTable:
 		escapes = c.facts.overwrite
@@ -156,6 +161,17 @@ func (g *Guard) bind(ctx context.Context, c *call, r Resource) error {
 		return forbidden(c, "what you may read of {object} is restricted, so that you may not move it, make the catalog forget it or change its columns")
 	}
 	return nil
+}
+
+// uncovers reports a rename by which the caller could load what it may not load as
+// long as it has the name that it has.
+func (g *Guard) uncovers(ctx context.Context, c *call, r Resource) bool {
+	load := loadTable
+	if c.rule.kind == KindView {
+		load = ActionOf(capabilities.LoadView)
+	}
+	return !g.ask(ctx, c, load, r, false).Allowed &&
+		g.ask(ctx, c, load, c.to.object(c.rule.kind, c.facts.to.Name), false).Allowed
 }
 
 // absent is the ordinary "not there" of what a call is about, exactly as a

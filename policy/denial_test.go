@@ -183,6 +183,38 @@ func TestRenamesHideEachSide(t *testing.T) {
 	}
 }
 
+// What may be changed and not be read is not read by giving it another name.
+func TestNoRenameLetsReadWhatMayNotBeRead(t *testing.T) {
+	s := newScene(t)
+	all := s.guard(AllowAll())
+	fill(t, all, alice(), mounts.Namespace{"prod", "hr"})
+	fill(t, all, alice(), mounts.Namespace{"prod", "mine"})
+	id := func(name string, n ...string) mounts.Identifier { return mounts.Identifier{Namespace: n, Name: name} }
+	g := s.guard(permits(func(q Question) bool {
+		loads := q.Action == "loadTable" || q.Action == "loadView"
+		return ownTenant(q) && !(loads && len(q.Resource.Path) > 1 && q.Resource.Path[1] == "hr")
+	}))
+	for _, req := range []mounts.Request{
+		&mounts.RenameTableRequest{Source: id("orders", "prod", "hr"), Destination: id("x", "prod", "mine")},
+		&mounts.RenameViewRequest{Source: id("recent", "prod", "hr"), Destination: id("x", "prod", "mine")},
+		&mounts.UnregisterTableRequest{Table: id("orders", "prod", "hr")},
+	} {
+		s.calls.take()
+		if _, err := mounts.Invoke(as(t, alice()), g, req); mounts.AsError(err) == nil || mounts.AsError(err).Kind != mounts.Forbidden || len(s.calls.take()) > 0 {
+			t.Errorf("%T: %v", req, err)
+		}
+	}
+	for _, req := range []mounts.Request{
+		&mounts.RenameTableRequest{Source: id("orders", "prod", "hr"), Destination: id("renamed", "prod", "hr")},
+		&mounts.RenameTableRequest{Source: id("orders", "prod", "mine"), Destination: id("renamed", "prod", "mine")},
+		&mounts.RenameTableRequest{Source: id("renamed", "prod", "mine"), Destination: id("given", "prod", "hr")},
+	} {
+		if _, err := mounts.Invoke(as(t, alice()), g, req); err != nil {
+			t.Errorf("%+v: %v", req, err)
+		}
+	}
+}
+
 func TestATransactionNeedsEachTable(t *testing.T) {
 	s := newScene(t)
 	all := s.guard(AllowAll())

@@ -87,7 +87,8 @@ var rules = map[capabilities.Op]*rule{
 	// To overwrite a table is to forget what it was.
 	capabilities.RegisterTable: {kind: KindTable, absent: noTable, makes: true, needs: append(needs(act(capabilities.RegisterTable),
 		act(capabilities.UnregisterTable).only(overwrite)), widths...)},
-	capabilities.UnregisterTable: {kind: KindTable, absent: noTable, needs: need(capabilities.UnregisterTable)},
+	// It answers with the metadata, which can be registered where it may be read.
+	capabilities.UnregisterTable: {kind: KindTable, absent: noTable, needs: needs(act(capabilities.UnregisterTable), act(capabilities.LoadTable))},
 	// A commit can be the second half of a create.
 	capabilities.CommitTable: {kind: KindTable, absent: noTable,
 		needs: needs(act(capabilities.CommitTable), act(capabilities.CreateTable).only(creates))},
