@@ -27,7 +27,7 @@ func (s *server) config(w http.ResponseWriter, r *http.Request) error {
 		b = append(b, `,"endpoints":`...)
 		b = appendStrings(b, s.endpoints(ctx, catalog))
 		// Its presence makes Java clients send keys, and repeat changes under them.
-		if life := catalog.Backend.KeyLifetime(); life >= time.Second {
+		if life := s.keyLifetime(ctx, catalog); life >= time.Second {
 			b = append(appendPeriod(append(b, `,"idempotency-key-lifetime":"`...), life), '"')
 		}
 		return append(b, '}')

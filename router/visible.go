@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/icefield/icefield/capabilities"
 	"github.com/icefield/icefield/mounts"
@@ -59,6 +60,37 @@ func (s *server) endpoints(ctx context.Context, c *Catalog) []string {
 		set = capabilities.Floor()
 	}
 	return set.Endpoints()
+}
+
+// keyLifetime is how long a catalog honours an Idempotency-Key, for the caller: of
+// the tree, the shortest time of the mounts that the caller may see and that can
+// change something, and 0 if one of those does not.
+func (s *server) keyLifetime(ctx context.Context, c *Catalog) time.Duration {
+	if c != &s.Tree {
+		return c.Backend.KeyLifetime()
+	}
+	seen, shortest := 0, time.Duration(0)
+	for i := range s.Views {
+		view := &s.Views[i]
+		if !s.visible(ctx, view) {
+			continue
+		}
+		seen++
+		if view.Backend.Capabilities().Intersect(capabilities.Changes()) == 0 {
+			continue
+		}
+		life := view.Backend.KeyLifetime()
+		if life <= 0 {
+			return 0
+		}
+		if shortest == 0 || life < shortest {
+			shortest = life
+		}
+	}
+	if seen == len(s.Views) || seen == 0 {
+		return c.Backend.KeyLifetime()
+	}
+	return shortest
 }
 
 // offer is what a catalog can do for the caller: of the tree, what every mount

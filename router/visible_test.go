@@ -92,6 +92,13 @@ func TestTheTreesEndpointsAreThoseOfTheMountsThatMayBeSeen(t *testing.T) {
 			t.Errorf("%s: %s", who, a.body)
 		}
 	}
+	// So is for how long keys are honoured: not less, for a mount that is not there.
+	g.views["prod"].keys = time.Hour
+	for who, want := range map[string]bool{asAlice: true, asBob: false, asRoot: false} {
+		if a := answered(h, "GET", "/v1/config", "", who); strings.Contains(a.body, `"idempotency-key-lifetime":"PT1H"`) != want {
+			t.Errorf("%s: %s", who, a.body)
+		}
+	}
 	g.door.callers["bearer lost"] = g.door.callers["bearer bob-token"]
 	for i := range g.Views {
 		g.Views[i].Visible = func(context.Context) bool { return false }

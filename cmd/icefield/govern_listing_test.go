@@ -144,6 +144,7 @@ func (r *realm) walk(t testing.TB, who, listing string, size int) (pages []page)
 }
 
 func TestAListingTellsNothingOfTheRowsThatAreHidden(t *testing.T) {
+	t.Parallel()
 	everything := make([]int, crowdSize)
 	for i := range everything {
 		everything[i] = i
@@ -168,7 +169,7 @@ func TestAListingTellsNothingOfTheRowsThatAreHidden(t *testing.T) {
 		all := append(slices.Clone(want), c.extra...)
 		slices.Sort(all)
 		length := 0
-		for _, size := range []int{1, 2, 3, 4, 7, 8, 1000, 0} {
+		for _, size := range []int{1, 3, 7, 8, 0} {
 			what := fmt.Sprintf("%s in pages of %d", c.listing, size)
 			pages, bare := crowd.walk(t, "acme-reader", c.listing, size), alone.walk(t, "acme-reader", c.listing, size)
 			var got []string
