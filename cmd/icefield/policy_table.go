@@ -178,7 +178,11 @@ func writeTried(stdout, stderr io.Writer, results []tried, failed int) error {
 			fmt.Fprintf(stderr, "failed: %s: %s\n", printable(t.Title), printable(t.Problem))
 		}
 	}
-	_, err := fmt.Fprintf(stdout, "%d decisions, %d failed\n", len(results), failed)
+	noun := "decisions"
+	if len(results) == 1 {
+		noun = "decision"
+	}
+	_, err := fmt.Fprintf(stdout, "%d %s, %d failed\n", len(results), noun, failed)
 	return err
 }
 

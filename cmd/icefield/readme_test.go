@@ -38,6 +38,32 @@ func readme(t *testing.T, language string) []string {
 	return blocks
 }
 
+// readmeFile returns the README's file of a name, which its first line says.
+func readmeFile(t *testing.T, language, name string) string {
+	t.Helper()
+	for _, block := range readme(t, language) {
+		if first, _, _ := strings.Cut(block, "\n"); strings.TrimLeft(first, "#/ ") == name {
+			return block + "\n"
+		}
+	}
+	t.Fatalf("the README has no %s", name)
+	return ""
+}
+
+// readmeCommands returns the README's commands that begin with a line.
+func readmeCommands(t *testing.T, first string) []string {
+	t.Helper()
+	for _, block := range readme(t, "sh") {
+		if lines := strings.Split(block, "\n"); lines[0] == first {
+			return lines
+		}
+	}
+	t.Fatalf("the README has no %q", first)
+	return nil
+}
+
+const moving = "icefield migrate --from bolt:///var/lib/icefield/prod.db --to env:PROD_DATABASE_URL"
+
 // TestReadmeHoldsNoCommandThatNoTestRuns fails when the README gains a command:
 // run it here, then list it. `go test ./...` is what runs this.
 func TestReadmeHoldsNoCommandThatNoTestRuns(t *testing.T) {
@@ -45,7 +71,9 @@ func TestReadmeHoldsNoCommandThatNoTestRuns(t *testing.T) {
 		"go run ./cmd/icefield demo",
 		"go test ./...",
 		"icefield check icefield.hcl\nicefield serve --config icefield.hcl\nicefield mounts\nicefield jobs",
-		"icefield migrate --from bolt:///var/lib/icefield/prod.db --to env:PROD_DATABASE_URL\nicefield migrate status env:PROD_DATABASE_URL",
+		"icefield token mint --name ci --tenant acme --role writer\nicefield check governed.hcl\nicefield policy test --config governed.hcl decisions.hcl\n" +
+			"icefield policy explain --config governed.hcl --principal key/ci --action dropTable --resource prod.crm.customers",
+		moving + "\nicefield migrate status env:PROD_DATABASE_URL",
 	}
 	if got := readme(t, "sh"); !slices.Equal(got, want) {
 		t.Errorf("the README's commands are %q", got)
@@ -151,7 +179,7 @@ func TestReadmeMountTableIsCheckedServedAndShown(t *testing.T) {
 	// The README's own paths and port are not this machine's to use, and its
 	// remotes lead nowhere.
 	text := strings.NewReplacer("/var/lib/icefield", dir, "127.0.0.1:8181", "127.0.0.1:0",
-		"https://polaris.partner.example", "http://127.0.0.1:9", "https://dbc.example.com", "http://127.0.0.1:9").Replace(readme(t, "hcl")[0])
+		"https://polaris.partner.example", "http://127.0.0.1:9", "https://dbc.example.com", "http://127.0.0.1:9").Replace(readmeFile(t, "hcl", "icefield.hcl"))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +233,7 @@ func moveAsInReadme(t *testing.T, url string, replicas int) {
 	dir := t.TempDir()
 	t.Setenv("PROD_DATABASE_URL", url)
 	here := strings.NewReplacer("/var/lib/icefield", dir, "s3://prod-bucket", "file://"+dir)
-	table := here.Replace(readme(t, "hcl")[1])
+	table := here.Replace(readmeFile(t, "hcl", "replicas.hcl"))
 	before := strings.Replace(table, `env("PROD_DATABASE_URL")`, `"bolt://`+dir+`/prod.db"`, 1)
 	s, _ := started(t, load(t, dir, before))
 	if status, message := send(t, http.MethodPost, s.url()+"/v1/prod/namespaces", `{"namespace":["sales"]}`); status != http.StatusOK {
@@ -214,8 +242,8 @@ func moveAsInReadme(t *testing.T, url string, replicas int) {
 	if err := s.close(); err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(here.Replace(readme(t, "sh")[3])) {
-		code, out, problems := cli(t, strings.Fields(line)[1:]...)
+	for _, line := range readmeCommands(t, moving) {
+		code, out, problems := cli(t, strings.Fields(here.Replace(line))[1:]...)
 		if code != exitOK || !strings.Contains(out, "1 namespaces") {
 			t.Fatalf("%s: %d\n%s%s", line, code, out, problems)
 		}
