@@ -80,6 +80,8 @@ func startServer(cfg *config.Config, logger *slog.Logger) (*server, error) {
 	}
 	// What is written goes into TLS records, so that there is nothing to cork.
 	s.http.TLSConfig = s.certificates.config()
+	s.http.Handler = s.certificates.recheck(s.http.Handler)
+	s.http.ConnContext = greet
 	go func() { s.served <- s.http.ServeTLS(listener, "", "") }()
 	ctx, stop := context.WithCancel(context.Background())
 	s.stopWatching = stop
