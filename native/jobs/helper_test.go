@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +54,10 @@ func record(t testing.TB, s store.Store, kind, location string) uuid.UUID {
 	now := time.Now()
 	job := store.Job{ID: id, Kind: kind, Object: uuid.New(), Ident: mounts.Identifier{Namespace: mounts.Namespace{"a"}, Name: "t"},
 		ObjectKind: store.Table, Location: location, State: store.JobWaiting, Created: now, Updated: now, By: store.By{Time: now, Principal: "tester"}}
+	// As the drop notes it, where the table lies around its metadata.
+	if place, _, ok := strings.Cut(location, "/metadata/"); ok {
+		job.Progress = Progress{Location: place}.Record()
+	}
 	if err := s.Update(context.Background(), func(tx store.Tx) error { return tx.CreateJob(job) }); err != nil {
 		t.Fatal(err)
 	}

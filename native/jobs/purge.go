@@ -128,10 +128,17 @@ func (w *walk) open(ctx context.Context) error {
 	if w.table, err = readTable(doc); err != nil {
 		return &Failure{Say: fmt.Sprintf("the metadata file %s is damaged, so the table's files cannot be found", file), Err: err}
 	}
-	if w.place, err = w.Storage.Confine(w.table.Location); err != nil {
-		return w.give(ctx, "the table's location lies outside the warehouse; nothing was deleted")
+	// Whoever could write the table's data may have written the file anew since: what
+	// counts is where the table lay when it was dropped, which was looked at then.
+	if w.saved.Location == "" {
+		return w.give(ctx, "where the table lay could not be told when it was dropped; nothing was deleted")
 	}
-	w.now.Location = w.place.String()
+	if w.place, err = w.Storage.Confine(w.saved.Location); err != nil {
+		return err // it was written from a Location
+	}
+	if said, err := w.Storage.Confine(w.table.Location); err != nil || !said.Within(w.place) || !w.place.Within(said) {
+		return w.give(ctx, "the metadata file was written anew since the drop, and names another location; nothing more was deleted")
+	}
 	return nil
 }
 

@@ -361,7 +361,9 @@ func TestPurgeDoesNotFollowMetadataOutOfTheTable(t *testing.T) {
 	file := shelf.Finish(map[string]any{"location": inner.Location,
 		"metadata-log": []any{map[string]any{"timestamp-ms": 1, "metadata-file": "file:///elsewhere/00000.metadata.json"}}})
 	before := y.tree()
-	p := wantDone(t, y.attempt(context.Background(), record(t, y.store, KindPurge, file)))
+	id := record(t, y.store, KindPurge, file)
+	change(t, y.store, id, func(j *store.Job) { j.Progress = Progress{Location: inner.Location}.Record() })
+	p := wantDone(t, y.attempt(context.Background(), id))
 	// Its two data files, manifest, list, metadata file and the one of the log.
 	if p.Deleted != 1 || p.Skipped != 6 {
 		t.Errorf("%+v", p)
@@ -371,6 +373,28 @@ func TestPurgeDoesNotFollowMetadataOutOfTheTable(t *testing.T) {
 		delete(before, folder)
 	}
 	y.wantTree(before)
+}
+
+// Whoever may write the table's data has keys that outlive the drop, and can write
+// its metadata file anew before the purge reads it: with another table's location,
+// and that one's files in its snapshots. What counts is where the table lay.
+func TestPurgeDeletesNothingOfAnotherTableWhoseLocationTheMetadataTookOnSince(t *testing.T) {
+	y := newYard(t)
+	victim, mine := y.table("ns/victim"), y.table("ns/mine")
+	victim.Append(jobstest.Snapshot{Manifests: 1, Files: 3})
+	victim.Finish(nil)
+	mine.Append(jobstest.Snapshot{Manifests: 1, Files: 2, Also: []string{victim.Location + "/data/theirs.parquet"}})
+	y.write("ns/victim/data/theirs.parquet", "rows")
+	file := mine.Finish(map[string]any{"location": victim.Location})
+	before := y.tree()
+	for _, known := range []string{mine.Location, ""} {
+		id := record(t, y.store, KindPurge, file)
+		change(t, y.store, id, func(j *store.Job) { j.Progress = Progress{Location: known}.Record() })
+		if p := wantDone(t, y.attempt(context.Background(), id)); p.Deleted != 0 || !strings.Contains(p.Note, "nothing") {
+			t.Errorf("lay at %q: %+v", known, p)
+		}
+		y.wantTree(before)
+	}
 }
 
 func TestPurgeOfDamagedMetadataWaitsAndSaysWhy(t *testing.T) {
