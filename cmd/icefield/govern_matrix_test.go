@@ -231,6 +231,12 @@ func try(t *testing.T, c spotInRealm, op capabilities.Operation, e expected, nob
 		a := c.as(t, "acme-"+role, op.Verb, &e)
 		if assert.Equal(t, e.ok, a.status, "%s as %s: %s", what, role, a.body) {
 			assert.Contains(t, a.body, e.says, "%s as %s", what, role)
+			switch {
+			case role == "reader":
+				assert.NotContains(t, a.body, relayedKey, "%s: what the remote gives out can write", what)
+			case e.wide != "":
+				assert.Contains(t, a.body, e.wide, "%s as %s", what, role)
+			}
 			if op.Verb != "HEAD" && e.ok == 200 {
 				assert.True(t, json.Valid([]byte(a.body)), what)
 			}

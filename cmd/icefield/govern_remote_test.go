@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -28,6 +31,21 @@ func withEverything(t testing.TB) string {
 	require.NoError(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	credentials := `"storage-credentials":[{"prefix":"s3://elsewhere/shop","config":{"s3.access-key-id":"` + relayedKey + `","s3.secret-access-key":"x","s3.session-token":"y","s3.session-token-expires-at-ms":"4102444800000"}}]`
+	// Loads come with credentials, whether they were asked for or not.
+	proxy.ModifyResponse = func(resp *http.Response) error {
+		at := resp.Request.URL.EscapedPath()
+		if resp.Request.Method != http.MethodGet || resp.StatusCode != http.StatusOK || !strings.Contains(at, "/tables/") {
+			return nil
+		}
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return err
+		}
+		text = append([]byte("{"+credentials+","), text[1:]...)
+		resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		resp.Header.Set("Content-Length", fmt.Sprint(len(text)))
+		return nil
+	}
 	canned := map[string]string{
 		"functions":   `{"identifiers":[["shop","add_one"]]}`,
 		"add_one":     `{"metadata":{"function-uuid":"5f0f1b1e-1c8a-4d3c-9d2b-6a7a0a0a0a0a"}}`,
@@ -51,6 +69,7 @@ func withEverything(t testing.TB) string {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(known))
 		default:
+			r.Header.Set("Accept-Encoding", "identity")
 			proxy.ServeHTTP(w, r)
 		}
 	}))

@@ -35,6 +35,8 @@ type expected struct {
 	ok     int
 	says   string
 	absent string
+	// wide is what only those find in it who may write.
+	wide string
 	// o is the object, or what to make a fresh one with for each call; makes tells
 	// that it is not there yet.
 	o       string
@@ -108,7 +110,8 @@ func operationRows() map[capabilities.Op][]expected {
 
 		capabilities.ListTables: {{path: tables, may: readers, ok: 200, absent: noNamespace, says: `"orders"`, makes: true}},
 		capabilities.LoadTable: {{path: table, o: "orders", may: readers, ok: 200, absent: noTable, says: loc},
-			{path: table, headers: vended, o: "orders", only: kindGrants, may: readers, ok: 200, absent: noTable, says: "ASIAVENDED"}},
+			{path: table, headers: vended, o: "orders", only: kindGrants, may: readers, ok: 200, absent: noTable, says: "ASIAVENDED"},
+			{path: table, headers: vended, o: "orders", only: kindRelays, may: readers, ok: 200, absent: noTable, says: loc, wide: relayedKey}},
 		capabilities.TableExists: {{path: table, o: "orders", may: readers, ok: 204, absent: noTable}},
 		capabilities.CreateTable: {{path: tables, body: aTable, may: writers, ok: 200, absent: noNamespace, says: loc, makes: true, look: table},
 			{path: tables, body: aTable, headers: vended, only: kindGrants, may: writers, ok: 200, absent: noNamespace, says: "ASIAVENDED", makes: true, look: table}},
