@@ -2,7 +2,7 @@
 
 import time
 
-from keyless import keyless, main, refused
+from keyless import keyless, main, refused, show
 
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 def sees(what, found, wanted):
     assert found == wanted, f"{what}: {found}"
-    print(f"{what}: {found}")
+    show(f"{what}: {found}")
 
 
 class Engine:
@@ -103,7 +103,7 @@ def spark(task):
 
     while time.time() < keys["brief"] + task["session"] + 1:
         time.sleep(0.2)
-    print(f"{time.time() - keys['brief']:.0f} s later")
+    show(f"{time.time() - keys['brief']:.0f} s later")
     sees("with keys that were renewed", engine.ids("brief.engines.events"), [1])
     engine.do("INSERT INTO brief.engines.events VALUES (2)")
     sees("with keys that were renewed", engine.ids("brief.engines.events"), [1, 2])
@@ -124,7 +124,7 @@ def exchange(engine, task):
     sees("alice's token, exchanged, lists", listed("alice", {access: task["alice"]}), ["hr"])
     wide = listed("etl", {access: task["token"]})
     assert {"engines", "hr", "sales"} <= set(wide), wide
-    print("etl's token, exchanged, lists:", wide)
+    show(f"etl's token, exchanged, lists: {wide}")
     refused(["NotAuthorizedException", "BadRequestException", "invalid"], "a token that nobody signed, exchanged,", lambda: listed("mallory", {
         "urn:ietf:params:oauth:token-type:jwt": task["unsigned"]}))
     catalog.close()

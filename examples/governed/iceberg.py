@@ -3,7 +3,7 @@
 import os
 import time
 
-from keyless import keyless, main, refused, said
+from keyless import keyless, main, refused, said, show
 
 import duckdb
 import pyarrow as pa
@@ -29,7 +29,7 @@ def ids(table):
 
 def sees(what, found, *wanted):
     assert found in wanted, f"{what}: {found}"
-    print(f"{what}: {found}")
+    show(f"{what}: {found}")
 
 
 def written(task):
@@ -144,7 +144,7 @@ def logins(task):
         try:
             catalog(task, "lake", **properties).load_table(("sales", "orders"))
         except (OAuthError, UnauthorizedError) as error:
-            print(f"{what}: {said(error)}")
+            show(f"{what}: {said(error)}")
             answers.add(said(error))
         else:
             raise AssertionError(f"{what} gets in")
@@ -198,13 +198,13 @@ def long(task):
     table = lake.load_table(("python", "orders"))
     sees("with the first keys", ids(table), [0, 1, 2])
     ends = int(table.io.properties["s3.session-token-expires-at-ms"]) / 1000
-    print(f"the keys end in {ends - time.time():.0f} s")
+    show(f"the keys end in {ends - time.time():.0f} s")
     while time.time() < ends + 1:
         time.sleep(0.2)
     refused(["ACCESS_DENIED", "AccessDenied", "ExpiredToken", "403", "Forbidden"], "with keys that have ended", lambda: ids(table))
     fresh = lake.load_credentials(("python", "orders"), table.metadata_location)
     left = int(fresh["s3.session-token-expires-at-ms"]) / 1000 - time.time()
-    print(f"the fresh keys end in {left:.0f} s")
+    show(f"the fresh keys end in {left:.0f} s")
     assert left > 5, left
     io = load_file_io({**table.io.properties, **fresh}, table.metadata_location)
     again = StaticTable.from_metadata(table.metadata_location, io.properties)

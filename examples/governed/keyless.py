@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 import warnings
 
 for name in [name for name in os.environ if name.startswith(("AWS_", "PYICEBERG_"))]:
@@ -16,6 +17,14 @@ def keyless(properties):
     """Asserts that a client's settings hold no key of a store."""
     held = [name for name in properties if name.startswith(("s3.", "client.")) and any(secret in name for secret in SECRETS)]
     assert not held, held
+
+
+def show(text):
+    """Prints a line, and when that was."""
+    print(f"{time.monotonic() - begun:5.1f} s  {text}")
+
+
+begun = time.monotonic()
 
 
 def said(error):
@@ -32,7 +41,7 @@ def refused(fragments, what, do):
     else:
         raise AssertionError(f"{what}: it is not refused")
     assert any(fragment in text for fragment in fragments), f"{what}: refused with {text}"
-    print(f"{what}: {text[:300]}")
+    show(f"{what}: {text[:300]}")
 
 
 def main(steps):

@@ -42,7 +42,8 @@ func spark(t testing.TB, jars string) *Python {
 	})
 	home := t.TempDir()
 	return &Python{Path: interpreter(folder), home: home, env: []string{
-		"PYSPARK_SUBMIT_ARGS=--master local[2] --driver-memory 1g --jars " + one(t, folder, "lib", "*.jar") + jars + " pyspark-shell",
+		// The sessions are short: compiling for the long run costs them more than it gives.
+		"PYSPARK_SUBMIT_ARGS=--master local[2] --driver-memory 1g --driver-java-options -XX:TieredStopAtLevel=1 --jars " + one(t, folder, "lib", "*.jar") + jars + " pyspark-shell",
 		"PYSPARK_PYTHON=" + interpreter(folder),
 		"SPARK_LOCAL_IP=127.0.0.1",
 		"SPARK_LOCAL_DIRS=" + filepath.Join(home, "spark"),
