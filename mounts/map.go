@@ -41,7 +41,8 @@ type Mount struct {
 	ReadOnly bool
 	// Profile names the vendor whose habits are known of the catalog behind it,
 	// Credentials says what becomes of that catalog's storage credentials
-	// ("forward", "withhold"). Both are empty for none.
+	// ("forward", "withhold"), or what a registry of our own does for clients
+	// without any ("vend", "sign", "vend, sign"). Both are empty for none.
 	Profile, Credentials string
 	// Tree answers with names that begin with the mount's name (with unchanged
 	// names for the catalog underneath); View with names relative to the mount.

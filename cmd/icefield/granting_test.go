@@ -101,3 +101,11 @@ func TestRelayedCredentialsAreAsWideAsTheMountSays(t *testing.T) {
 	assert.Equal(t, mounts.NoStorage, relays(rest("")), "the remote decides for each caller")
 	assert.Equal(t, mounts.NoStorage, relays(config.Mount{Kind: config.KindNative, Native: &config.Native{}}))
 }
+
+func TestMountsSayWhatTheyDoForClientsWithoutKeys(t *testing.T) {
+	for want, n := range map[string]*config.Native{
+		"": {}, "vend": {Vending: &config.Vending{}}, "sign": {Signing: true}, "vend, sign": {Vending: &config.Vending{}, Signing: true},
+	} {
+		assert.Equal(t, want, options(config.Mount{Kind: config.KindNative, Native: n}, surroundings{}).Credentials)
+	}
+}

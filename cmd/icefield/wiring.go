@@ -262,6 +262,16 @@ func options(m config.Mount, around surroundings) wrap.Options {
 		Timeout: m.Request, Breaker: wrap.BreakerOptions{Failures: m.Breaker.Failures, OpenFor: m.Breaker.OpenFor},
 		InFlight: m.InFlight, Relays: relays(m), Jobs: m.Kind == config.KindNative, Metrics: around.metrics, Logger: around.logger,
 	}
+	if n := m.Native; n != nil {
+		var does []string
+		if n.Vending != nil {
+			does = append(does, "vend")
+		}
+		if n.Signing {
+			does = append(does, "sign")
+		}
+		opt.Credentials = strings.Join(does, ", ")
+	}
 	if r := m.Rest; r != nil {
 		opt.HeedsContext, opt.Profile, opt.Credentials, opt.FoldsCase = true, r.Profile, "forward", profile(r).FoldsCase
 		if r.Withhold {

@@ -179,7 +179,7 @@ func (v *vocabulary) check(st statement, problems *Problems) *rule {
 			if strings.Contains(text, "unrecognized") && strings.HasPrefix(line, "unable to find an applicable action") {
 				continue // of course
 			}
-			wrong(line)
+			wrong(v.advise(line))
 		}
 	}
 	r := newRule(st, v)
