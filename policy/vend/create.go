@@ -2,6 +2,7 @@ package vend
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/icefield/icefield/mounts"
@@ -19,7 +20,7 @@ func (v *vendor) create(ctx context.Context, r *mounts.CreateTableRequest, next 
 		if err != nil {
 			return nil, err
 		}
-		return answer(v.grant(ctx, r, t, nil))
+		return answer(v.grantFirst(ctx, r, t, nil))
 	}
 	staged, err := v.stage(ctx, r, next)
 	if err != nil {
@@ -59,11 +60,40 @@ func (v *vendor) made(ctx context.Context, req mounts.Request, next mounts.Handl
 	if err != nil {
 		return nil, err
 	}
-	granted, err := v.grant(ctx, req, t, ready)
+	granted, err := v.grantFirst(ctx, req, t, ready)
 	if err != nil {
 		return nil, afterwards(err)
 	}
 	return granted, nil
+}
+
+// grantFirst is grant for the answer of a create or register. One with an
+// Idempotency-Key may be an answer of long ago, which was given again: policy let
+// the caller make a table of that name, and by now the one that was made may be
+// called another, whose keys that caller may not have. Then it is the answer alone.
+func (v *vendor) grantFirst(ctx context.Context, req mounts.Request, t *mounts.Table, ready *Minted) (*mounts.Table, error) {
+	registry, knows := mounts.As[mounts.Locating](v.next)
+	if mounts.CallerFrom(ctx).Once == nil || !knows {
+		return v.grant(ctx, req, t, ready)
+	}
+	at, err := v.locate(t)
+	if err != nil || !at.covered {
+		return v.grant(ctx, req, t, ready)
+	}
+	now, err := registry.TableAt(ctx, at.location)
+	switch {
+	case errors.Is(err, mounts.NoSuchTable):
+		if t.MetadataLocation != "" { // else it is staged, and there is no table yet
+			return t, nil
+		}
+	case err != nil:
+		e := *mounts.AsError(err)
+		e.Op, e.Ident = req.Op(), req.Object()
+		return nil, &e
+	case !now.Equal(req.Object()):
+		return t, nil
+	}
+	return v.grant(ctx, req, t, ready)
 }
 
 // metadataFolder is where a table's metadata files lie in its location, unless

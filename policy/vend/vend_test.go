@@ -361,6 +361,51 @@ func TestACreateWithAKeyIsReplayedWithCredentials(t *testing.T) {
 	}
 }
 
+// An answer is given again for as long as its key is remembered. Its table may
+// have another name by then, which the caller was not asked about.
+func TestAReplayedCreateOpensNoTableOfAnotherName(t *testing.T) {
+	for _, stage := range []bool{false, true} {
+		r := newRegistry(t)
+		write := alice(t, mounts.WriteStorage)
+		request := createOf("orders")
+		request.StageCreate = stage
+		first, err := r.CreateTable(once(write, "k"), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustHave(t, first, mounts.WriteStorage)
+		if stage {
+			made := createOf("orders")
+			made.Location, made.Delegation = locationOf(t, first), ""
+			if _, err := r.CreateTable(t.Context(), made); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, err := r.CreateTable(once(write, "k"), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustHave(t, again, mounts.WriteStorage)
+		if err := r.RenameTable(t.Context(), &mounts.RenameTableRequest{Source: id("orders"), Destination: id("secret")}); err != nil {
+			t.Fatal(err)
+		}
+		if again, err = r.CreateTable(once(write, "k"), request); err != nil || locationOf(t, again) != locationOf(t, first) {
+			t.Fatalf("%v, %v", again, err)
+		}
+		mustLack(t, again)
+		if stage {
+			continue
+		}
+		if err := r.DropTable(t.Context(), &mounts.DropTableRequest{Table: id("secret")}); err != nil {
+			t.Fatal(err)
+		}
+		if again, err = r.CreateTable(once(write, "k"), request); err != nil {
+			t.Fatal(err)
+		}
+		mustLack(t, again)
+	}
+}
+
 func TestRegisteringGetsItsCredentialsFirst(t *testing.T) {
 	r := newRegistry(t)
 	made := r.table(t, "orders")
