@@ -90,6 +90,30 @@ func TestWhatIsNoGuessLocksNobodyOut(t *testing.T) {
 	require.Empty(t, locks.failed)
 }
 
+// Whoever has an account has a good token, and is answered with it whatever secret
+// comes along.
+func TestAGoodTokenIsNoWayToTryOutTheSecretsOfClients(t *testing.T) {
+	issuer := authntest.New(t, authntest.Options{Clients: map[string]authntest.Client{"etl": {Secret: "right", Claims: map[string]any{"tenant": "acme"}}}})
+	o := corp(issuer)
+	o.Relay = true
+	locks := &lock{}
+	a := opened(t, Config{OIDC: []OIDC{o}, Keys: []Key{ci(t)}, Lockout: locks}, quickPace())
+	good := issuer.Mint(with(nil))
+	_, err := a.Authenticate(context.Background(), bearerOf(good))
+	require.NoError(t, err)
+	exchange := func(secret string) {
+		w := ask(t, a, url.Values{"grant_type": {grantExchange}, "subject_token": {good}, "subject_token_type": {accessTokenType}, "client_id": {"etl"}, "client_secret": {secret}})
+		require.Equal(t, 200, w.Code, w.Body)
+	}
+	for range 3 {
+		exchange("wrong")
+	}
+	require.Equal(t, 3, locks.failures(clientAddr))
+	asked := issuer.Requests(authntest.TokenPath)
+	exchange("right")
+	require.Equal(t, asked, issuer.Requests(authntest.TokenPath), "the issuer is asked by an address that is locked out")
+}
+
 func TestTheTokenRouteIsNoWayAroundTheLockout(t *testing.T) {
 	issuer := authntest.New(t, authntest.Options{Clients: map[string]authntest.Client{"etl": {Secret: "right", Claims: map[string]any{"tenant": "acme"}}}})
 	o := corp(issuer)

@@ -302,6 +302,11 @@ func (a *Authn) exchange(ctx context.Context, q *tokenRequest) (*tokenAnswer, er
 		return nil, a.wrongSubject(err)
 	}
 	answer, refused := a.ask(ctx, q, q.exchanged())
+	if e, ok := refused.(*tokenError); good && ok && e.Code == "invalid_client" {
+		// Whoever has a good token gets an answer; the secrets of clients are not tried
+		// out by that either.
+		a.failed(q.client.Addr)
+	}
 	if good && (refused != nil || wanted == "" && !q.elsewhere() && !a.takes(ctx, answer.AccessToken, q.client)) {
 		// The issuer gives no other token for it, or one that is for somebody else (many
 		// leave out the audience unless it is asked for), and it is good as it is.

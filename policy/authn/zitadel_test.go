@@ -39,7 +39,7 @@ func TestARealProviderLetsEveryKindOfClientIn(t *testing.T) {
 
 		// Java's clients name no audience when they renew a token, and the provider's token is then for the client itself.
 		renewed := answerOf(t, ask(t, a, url.Values{"grant_type": {grantExchange}, "subject_token": {token}, "subject_token_type": {accessTokenType}},
-			"Authorization", basic("etl", url.QueryEscape(zitadelSecret))))
+			"Authorization", basic("etl", url.QueryEscape(authntest.ProviderSecret))))
 		require.Equal(t, want, logsIn(t, a, renewed["access_token"]))
 	}
 	form.Set("client_secret", "wrong")
