@@ -149,7 +149,7 @@ func TestNoOperationUnderAnyNameReachesAnotherTenant(t *testing.T) {
 	var readable map[string]any
 	require.NoError(t, json.Unmarshal([]byte(r.do(t, "globex-admin", "GET", "/v1/namespaces/lake%1Fdesk/tables/t", "")), &readable), "its own policies let it in")
 	for _, spelling := range spellings {
-		r.resemble(t, unescaped(strings.Split(spelling, "%1F")))
+		r.resemble(t, decodedLevels(strings.Split(spelling, "%1F")))
 	}
 	require.Equal(t, before, r.everythingOf(t, "acme-admin", ofAcme))
 	asked, succeeded := 0, map[string]int{}
@@ -164,7 +164,7 @@ func TestNoOperationUnderAnyNameReachesAnotherTenant(t *testing.T) {
 				who := []string{"globex-admin", "globex-admin", "globex-writer", "sub", "path", "blank", "case", "slash", "escape", "other"}[(i+j)%10]
 				levels := strings.Split(spelling, "%1F")
 				object := map[bool]string{true: "silver", false: "gold"}[strings.Contains(op.Path, "view")]
-				in, err := json.Marshal(unescaped(levels))
+				in, err := json.Marshal(decodedLevels(levels))
 				require.NoError(t, err)
 				fill := strings.NewReplacer("{shop}", spelling, "{in}", strings.Trim(string(in), "[]"), "{o}", object, "{x}", "s3://lake/prod/vault/gold/metadata/00000-x.metadata.json")
 				a := r.ask(t, who, op.Verb, "/v1"+prefix+fill.Replace(e.path), fill.Replace(e.body), "X-Iceberg-Access-Delegation", "vended-credentials")
@@ -205,7 +205,7 @@ func (r *realm) resemble(t testing.TB, levels []string) {
 	}
 }
 
-func unescaped(levels []string) []string {
+func decodedLevels(levels []string) []string {
 	out := make([]string, len(levels))
 	for i, level := range levels {
 		out[i] = pathDecoded(level)
