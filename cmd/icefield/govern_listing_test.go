@@ -197,3 +197,42 @@ func TestAListingTellsNothingOfTheRowsThatAreHidden(t *testing.T) {
 		}
 	}
 }
+
+// A name can be as long as names get, and made of what some encoding writes longer.
+// No listing that it is in, seen or hidden, fails for that.
+func TestCraftedNamesBreakNobodysListing(t *testing.T) {
+	r := newRealm(t, ownedText("/", "")+ownedText("lake", "globex"))
+	var crafted []string
+	for _, piece := range []string{"<", `"`, `\`, "\u2028", "\U0001f480", "%", "x"} {
+		crafted = append(crafted, strings.Repeat(piece, 1020/len(piece)))
+	}
+	slices.Sort(crafted)
+	for _, name := range crafted {
+		for _, levels := range [][]string{{name}, {"lake", name}} {
+			body, err := json.Marshal(map[string]any{"namespace": levels})
+			require.NoError(t, err)
+			r.do(t, "globex-admin", "POST", "/v1/namespaces", string(body))
+		}
+	}
+	for _, name := range []string{"!first", "~last", "middle"} {
+		r.do(t, "acme-admin", "POST", "/v1/namespaces", fmt.Sprintf(`{"namespace":[%q]}`, name))
+	}
+	for _, c := range []struct {
+		who, listing string
+		want         []string
+	}{
+		{"globex-reader", "/v1/namespaces", append([]string{"lake"}, crafted...)}, {"globex-reader", "/v1/root/namespaces", crafted},
+		{"globex-reader", "/v1/namespaces?parent=lake", crafted}, {"globex-reader", "/v1/lake/namespaces", crafted},
+		{"acme-reader", "/v1/namespaces", []string{"!first", "middle", "~last"}}, {"acme-reader", "/v1/root/namespaces", []string{"!first", "middle", "~last"}},
+	} {
+		for _, size := range []int{1, 2, 0} {
+			var got []string
+			for _, p := range r.walk(t, c.who, c.listing, size) {
+				got = append(got, p.names()...)
+			}
+			slices.Sort(got)
+			slices.Sort(c.want)
+			assert.Equal(t, c.want, got, "%s as %s in pages of %d", c.listing, c.who, size)
+		}
+	}
+}
