@@ -320,3 +320,23 @@ func TestPolicyExplainKnowsTheLoginsOfTheConfiguration(t *testing.T) {
 		t.Errorf("%d\n%s%s", code, out, errs)
 	}
 }
+
+// What somebody was denied stands in the audit trail, and is pasted from there.
+func TestPolicyExplainTakesResourcesAsTheAuditTrailWritesThem(t *testing.T) {
+	dir := policyFolder(t, somePolicies)
+	for text, want := range map[string]string{
+		`Table::"prod/crm/customers"`:           `Icefield::Table::"prod/crm/customers", of tenant "acme"`,
+		`Icefield::Table::"prod/a%2Fb/c.d%25é"`: `Icefield::Table::"prod/a%2Fb/c.d%25é", of tenant "acme"`,
+		`Table::"under/t"`:                      `Icefield::Table::"under/t", of nobody`,
+	} {
+		code, out, errs := cli(t, "policy", "explain", "-c", dir, "--principal", "corp/a", "--tenant", "acme", "--action", "loadTable", "--resource", text)
+		if code != exitOK || !strings.Contains(out, "resource   "+want) {
+			t.Errorf("%s: %d\n%s%s", text, code, out, errs)
+		}
+	}
+	for _, text := range []string{`Table::"prod/a//b"`, `Table::"prod/a%zz"`, `Table::"prod/a`, `Table::"`, `Group::"acme/x"`} {
+		if code, out, _ := cli(t, "policy", "explain", "-c", dir, "--principal", "corp/a", "--tenant", "acme", "--action", "loadTable", "--resource", text); code != exitUsage {
+			t.Errorf("%s: %d\n%s", text, code, out)
+		}
+	}
+}

@@ -56,9 +56,10 @@ func newPolicyExplain() *cobra.Command {
 
 The resource is named as in the tree, "prod.sales.orders", and its kind follows
 from the action; "namespace:prod.sales" or "view:prod.sales.v" says it. Names that
-hold dots are written as a list: table:["prod","sales","a.b"]. Whom it belongs to
-is what the configuration says of its mount, or --owner. The policies are those of
-the configuration, or of --policies.
+hold dots are written as a list: table:["prod","sales","a.b"]. The text of an entity,
+Table::"prod/sales/orders" as in the audit trail, does as well. Whom it belongs to is
+what the configuration says of its mount, or --owner. The policies are those of the
+configuration, or of --policies.
 
 What the configuration says of an api_key or a certificate need not be said here.
 Of who logs in by an issuer the token says the tenant and the roles: say them.`,

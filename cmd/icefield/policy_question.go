@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,8 +27,8 @@ type question struct {
 	Operator  bool     `json:"operator,omitempty"`
 	Login     string   `json:"login,omitempty"`
 	Action    string   `json:"action"`
-	// Resource is "prod.sales.orders", "namespace:prod.sales", "server", or with
-	// names as a JSON list where they hold dots.
+	// Resource is "prod.sales.orders", "namespace:prod.sales", "server", with names
+	// as a JSON list where they hold dots, or the text of an entity.
 	Resource     string   `json:"resource"`
 	Client       string   `json:"client,omitempty"`
 	Time         string   `json:"time,omitempty"`
@@ -165,18 +167,21 @@ func (o *owned) isMount(name string) bool {
 // resource reads the name of a resource of one of the kinds.
 func (o *owned) resource(text string, kinds []policy.Kind) (policy.Resource, error) {
 	var kind policy.Kind
-	name := text
-	if before, after, ok := strings.Cut(text, ":"); ok {
+	name, read := text, levelsOf
+	if before, after, ok := strings.Cut(strings.TrimPrefix(text, "Icefield::"), ":"); ok {
 		for _, k := range []policy.Kind{policy.KindServer, policy.KindMount, policy.KindNamespace, policy.KindTable, policy.KindView, policy.KindFunction} {
 			if strings.EqualFold(before, string(k)) {
 				kind, name = k, after
 			}
 		}
+		if entity, ok := strings.CutPrefix(name, `:"`); ok && kind != "" {
+			name, read = `"`+entity, levelsOfEntity
+		}
 	}
 	if kind == "" && text == "server" && slices.Contains(kinds, policy.KindServer) || kind == policy.KindServer {
-		kind, name = policy.KindServer, "server"
+		kind, name, read = policy.KindServer, "server", levelsOf
 	}
-	levels, err := levelsOf(name)
+	levels, err := read(name)
 	if err != nil {
 		return policy.Resource{}, err
 	}
@@ -230,6 +235,22 @@ func (o *owned) place(kind policy.Kind, levels []string) (policy.Resource, error
 	n := len(levels) - 1
 	r.Path, r.Name = levels[:n:n], levels[n]
 	return r, nil
+}
+
+// levelsOfEntity takes the id of an entity apart, as policies and the audit trail
+// write it; see policy.EntityID.
+func levelsOfEntity(quoted string) ([]string, error) {
+	id, err := strconv.Unquote(quoted)
+	if err != nil {
+		return nil, errors.New(`it is not like Table::"prod/sales/orders"`)
+	}
+	levels := strings.Split(id, "/")
+	for i, part := range levels {
+		if levels[i], err = url.PathUnescape(part); err != nil || part == "" {
+			return nil, errors.New("a part of the name is empty, or has a % that is not followed by two hexadecimal digits")
+		}
+	}
+	return levels, nil
 }
 
 // levelsOf takes "a.b.c" or ["a","b.c"] apart.

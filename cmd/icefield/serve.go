@@ -32,7 +32,9 @@ keeps everything under ./icefield-data.
 A server with --config reads it again on SIGHUP and whenever a file of it changes:
 mounts are added, removed and changed while it runs. What cannot be put into
 effect is refused whole, and the configuration before serves on; the log, /ready
-and the metric icefield_config_last_reload_successful say so.
+and the metric icefield_config_last_reload_successful say so. Policies and
+certificates are read again, in the same way, when their files change; SIGHUP also
+opens the audit file anew, which another program may have rotated.
 
 Without an auth block everybody is the operator, so that only loopback addresses
 and unix sockets are served. SIGINT or SIGTERM lets requests under way finish; a

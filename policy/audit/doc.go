@@ -15,7 +15,7 @@
 //
 //	{"time":"2026-08-02T10:00:00.000000Z","request_id":"5f1c","principal":"corp/alice",
 //	 "tenant":"acme","operation":"dropTable","mount":"prod","resource":"Table::\"prod/a/t\"",
-//	 "outcome":"permitted","policies":["builtin/admin"],"remote_identity":null,
+//	 "outcome":"permitted","policies":["builtin-admin"],"remote_identity":null,
 //	 "remote_status":null,"client":"192.0.2.7", …}
 //
 // and after them those of catalog (where it was asked for), login (the kind of
@@ -23,9 +23,9 @@
 // restricted and more (further resources of the request) that say something. There
 // is no field that could hold a token, a key or a signed address.
 //
-// resource is the text of the Cedar entity, as "icefield policy explain" takes it.
-// No name that anybody chooses can end a line or look like another field. A line
-// has at most MaxLine bytes: texts that are too long end in "…#" and a hash of the
+// resource is the text of the Cedar entity, without Icefield::; "icefield policy
+// explain" takes it. No name that anybody chooses can end a line or look like
+// another field. A line has at most MaxLine bytes: texts that are too long end in "…#" and a hash of the
 // whole, lists keep what fits, and the field cut says of both how much there was,
 // or is missing.
 //

@@ -78,12 +78,14 @@ func Open(opt Options) (*Log, error) {
 		if err != nil {
 			return nil, err
 		}
+		opt.Logger = opt.Logger.With("sink", Stdout)
 		return newLog(out, opt).start(), nil
 	case File:
 		out, err := openFile(opt.Path, opt.MaxSize, opt.Keep, opt.Logger)
 		if err != nil {
 			return nil, err
 		}
+		opt.Logger = opt.Logger.With("path", opt.Path)
 		return newLog(out, opt).start(), nil
 	}
 	return nil, fmt.Errorf(`audit: there is no sink %q; sink is "stdout", "file" or "none"`, opt.Sink)

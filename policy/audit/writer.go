@@ -227,7 +227,11 @@ func (l *Log) settle(marks []mark, whole int, err error) {
 	switch {
 	case err != nil && (was == OK || again):
 		l.writer.told = now
-		l.logger.Error("the audit trail cannot be written", "lost", status.Lost, "refused", status.Refused, "reason", status.Reason)
+		consequence := "events are lost until it can"
+		if l.failClosed {
+			consequence = "changes, and access to storage, are refused until it can (fail_closed)"
+		}
+		l.logger.Error("the audit trail cannot be written: "+consequence, "lost", status.Lost, "refused", status.Refused, "reason", status.Reason)
 	case err == nil && was == Failing:
 		l.logger.Warn("the audit trail can be written again", "lost", status.Lost, "refused", status.Refused)
 	case err == nil && untold.lost > 0 && again:
