@@ -38,9 +38,10 @@
 //	);
 //	permit (
 //	  principal == Icefield::User::"corp/alice",
-//	  action == Icefield::Action::"namespaceExists",
-//	  resource == Icefield::Namespace::"prod/hr"
-//	);
+//	  action in [Icefield::Action::"namespaceExists", Icefield::Action::"listNamespaces", Icefield::Action::"listTables"],
+//	  resource
+//	)
+//	when { resource == Icefield::Mount::"prod" || resource == Icefield::Namespace::"prod/hr" };
 //
 // Nothing is changed from outside the company's network; has is needed where
 // something may be absent, and here absence forbids:
