@@ -157,7 +157,15 @@ func (b *Backend) adopt(ctx context.Context, id mounts.Identifier, kind store.Ki
 		g.self = uuid.Nil
 		return err
 	}
-	if err := b.store.View(ctx, usable); err != nil {
+	err = b.store.View(ctx, func(tx store.Tx) error {
+		if err := usable(tx); err != nil {
+			return err
+		}
+		// Nothing is told of a file that is another tenant's, not even whether it is
+		// there.
+		return b.atHome(tx, id.Namespace, nil, []commit.Named{{Where: "metadata-location", Location: metadata}})
+	})
+	if err != nil {
 		return o, nil, err
 	}
 	file, err := b.warehouse.Confine(metadata)

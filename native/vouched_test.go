@@ -92,3 +92,30 @@ func TestNoChosenFolderOfMetadataMakesAPointerVouchForWhatIsAround(t *testing.T)
 		t.Error(err)
 	}
 }
+
+// Whoever may register tables in one namespace of a shared registry learns nothing
+// of files that are another tenant's: not what stands in them, nor whether they are
+// there.
+func TestRegisteringTellsNothingOfFilesThatAreAnotherTenants(t *testing.T) {
+	f := forged(t, func(c *Config) { c.Shared = true })
+	f.namespace("a")
+	f.namespace("b")
+	theirs := f.table(ident("victim", "b")).MetadataLocation
+	register := func(file string) string {
+		t.Helper()
+		_, err := f.RegisterTable(context.Background(), &mounts.RegisterTableRequest{Namespace: mounts.Namespace{"a"}, Name: "r", MetadataLocation: file})
+		e := mounts.AsError(err)
+		if err == nil || e.Kind != mounts.BadRequest || !strings.HasPrefix(e.Message(), "metadata-location: ") {
+			t.Fatalf("%s: %v", file, err)
+		}
+		return strings.ReplaceAll(e.Message(), file, "FILE")
+	}
+	there := register(theirs)
+	if none := register(strings.Replace(theirs, "/00000-", "/00009-", 1)); none != there {
+		t.Errorf("one that is there: %q, one that is not: %q", there, none)
+	}
+	if _, err := f.RegisterView(context.Background(), &mounts.RegisterViewRequest{Namespace: mounts.Namespace{"a"}, Name: "r", MetadataLocation: theirs}); err == nil ||
+		!strings.HasPrefix(mounts.AsError(err).Message(), "metadata-location: ") {
+		t.Errorf("as a view: %v", err)
+	}
+}
