@@ -69,14 +69,30 @@ func (a StorageAccess) String() string {
 
 type callerKey struct{}
 
+// calling is a context with a caller: one piece of memory where context.WithValue
+// takes two, in each request.
+type calling struct {
+	context.Context
+	caller Caller
+}
+
+func (c *calling) Value(key any) any {
+	if key == (callerKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
 // WithCaller attaches the caller to a context.
 func WithCaller(ctx context.Context, c Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
+	return &calling{ctx, c}
 }
 
 // CallerFrom returns the context's caller; the zero Caller if there is none, as
 // for the server's own background calls.
 func CallerFrom(ctx context.Context) Caller {
-	c, _ := ctx.Value(callerKey{}).(Caller)
-	return c
+	if c, ok := ctx.Value(callerKey{}).(*calling); ok {
+		return c.caller
+	}
+	return Caller{}
 }

@@ -64,19 +64,30 @@ type Authenticator interface {
 
 type principalKey struct{}
 
-// asked is what a context knows of the request behind it.
+// asked is a context that knows who made the request behind it: one piece of
+// memory where context.WithValue takes two.
 type asked struct {
+	context.Context
 	principal *Principal
 	client    Client
 }
 
+func (a *asked) Value(key any) any {
+	if key == (principalKey{}) {
+		return a
+	}
+	return a.Context.Value(key)
+}
+
 // WithPrincipal attaches the principal of a request, and where it comes from.
 func WithPrincipal(ctx context.Context, p *Principal, from Client) context.Context {
-	return context.WithValue(ctx, principalKey{}, asked{p, from})
+	return &asked{ctx, p, from}
 }
 
 // PrincipalFrom returns them; nil for a context without, which may do nothing.
 func PrincipalFrom(ctx context.Context) (*Principal, Client) {
-	a, _ := ctx.Value(principalKey{}).(asked)
-	return a.principal, a.client
+	if a, ok := ctx.Value(principalKey{}).(*asked); ok {
+		return a.principal, a.client
+	}
+	return nil, Client{}
 }
