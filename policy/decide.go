@@ -205,7 +205,11 @@ func nowhere(c *call) *mounts.Error {
 func forbidden(c *call, msg string) *mounts.Error {
 	if msg == "" {
 		msg = "you may not do this with {object}; whoever writes the policies can let you (" + c.op.String() + ")"
-		if c.facts.rename {
+		switch {
+		case c.op == capabilities.CreateNamespace && len(c.object.Path) == 1 && c.object.tenant != c.principal.Tenant:
+			// No policy can let a tenant have what is another's.
+			msg = "the name {object} is not to be had here; choose another"
+		case c.facts.rename:
 			msg = "you may not make {to} of {object}; it takes the right to rename the one and to create the other"
 		}
 	}

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/icefield/icefield/mounts"
@@ -24,7 +25,7 @@ func TestATopLevelNamespaceBelongsToWhoMadeIt(t *testing.T) {
 			t.Errorf("%s sees %v, %v", p.ID, page, err)
 		}
 	}
-	if _, err := g.CreateNamespace(as(t, bob()), &mounts.CreateNamespaceRequest{Namespace: ns("ours")}); mounts.AsError(err).Kind != mounts.Forbidden {
+	if _, err := g.CreateNamespace(as(t, bob()), &mounts.CreateNamespaceRequest{Namespace: ns("ours")}); mounts.AsError(err).Kind != mounts.Forbidden || !strings.Contains(mounts.AsError(err).Message(), "choose another") {
 		t.Errorf("made again by another: %v", err)
 	}
 }
