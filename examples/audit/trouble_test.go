@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -31,6 +32,8 @@ func nothingIsDone(t *testing.T, s *trouble) {
 	before := s.must(t, "before", "GET", "/namespaces/shop/tables/orders", nil)
 	state, _ := s.health(t)
 	require.Equal(t, audit.OK, state)
+	// Two lines of each change and one of the load: what came of a change is written a moment after its answer.
+	require.Eventually(t, func() bool { return s.counted(t, "written") >= 5 }, 20*time.Second, 10*time.Millisecond)
 
 	s.begin(t)
 	refused := map[string]bool{}
