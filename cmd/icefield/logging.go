@@ -11,9 +11,9 @@ import (
 // newLogger logs text where people read it, on a terminal, and JSON elsewhere.
 func newLogger(w io.Writer) *slog.Logger {
 	if isTerminal(w) {
-		return slog.New(slog.NewTextHandler(w, nil))
+		return slog.New(discreet{slog.NewTextHandler(w, nil)})
 	}
-	return slog.New(inMilliseconds{slog.NewJSONHandler(w, nil)})
+	return slog.New(discreet{inMilliseconds{slog.NewJSONHandler(w, nil)}})
 }
 
 // inMilliseconds gives durations a unit that their key says, where slog's JSON

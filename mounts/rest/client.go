@@ -197,6 +197,13 @@ func (k *client) hide(ctx context.Context, p proof) []string {
 	if p.signature == "" {
 		all = append(all, p.used)
 	}
+	// A header may be a second login. Short values are names of realms and such,
+	// which would be found in innocent words.
+	for _, value := range k.headers {
+		if len(value) > longestTold {
+			all = append(all, value)
+		}
+	}
 	return append(all, k.login.secrets(ctx)...)
 }
 

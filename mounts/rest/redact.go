@@ -27,12 +27,15 @@ func hidden(text string, secrets []string) string {
 		if secret == "" {
 			continue
 		}
+		all := forms(secret)
 		if len(text) >= len(secret) { // no form is shorter
-			for _, form := range forms(secret) {
+			for _, form := range all {
 				text = strings.ReplaceAll(text, form, redacted)
 			}
 		}
-		text = withoutPieces(text, secret)
+		for _, form := range all { // also where the server cut it short
+			text = withoutPieces(text, form)
+		}
 	}
 	return text
 }

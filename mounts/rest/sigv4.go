@@ -211,9 +211,9 @@ func (s *signature) renew(ctx context.Context, refused proof) (bool, error) {
 }
 
 func (s *signature) secrets(context.Context) []string {
-	all := []string{s.config.SecretAccessKey, s.config.SessionToken, s.config.ExternalID}
+	all := []string{s.config.AccessKeyID, s.config.SecretAccessKey, s.config.SessionToken, s.config.ExternalID}
 	if k, ok := s.lease.peek(); ok {
-		all = append(all, k.SecretAccessKey, k.SessionToken)
+		all = append(all, k.AccessKeyID, k.SecretAccessKey, k.SessionToken)
 	}
 	return all
 }

@@ -212,7 +212,11 @@ func (l *loader) mask(name string, text []byte) []byte {
 	}
 	for _, m := range keyValue.FindAllSubmatchIndex(text, -1) {
 		key, value := strings.Trim(string(text[m[2]:m[3]]), `"`), string(text[m[4]:m[5]])
-		if isSecret(key) && !strings.HasPrefix(value, "${") {
+		// Where a variable is to be named, what cannot be one's name may be the
+		// secret itself; a file with a mistake in its syntax is shown before that is
+		// looked at.
+		misplaced := strings.HasSuffix(key, "_env") && value != strings.ToUpper(value)
+		if (isSecret(key) || misplaced) && !strings.HasPrefix(value, "${") {
 			star(m[4], m[5])
 		}
 	}

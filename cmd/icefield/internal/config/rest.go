@@ -58,12 +58,14 @@ func (l *loader) endpoint(attr *hcl.Attribute, s string) string {
 		return ""
 	}
 	u, err := url.Parse(s)
+	if strings.Contains(s, "@") {
+		l.hide(attr) // where the URL cannot be read as it is meant, a password may stand anywhere before that
+	}
 	switch {
 	case err != nil:
 		// The parser's own error repeats the URL, which may hold a password.
 		l.refuse(attr, "Invalid URL", attr.Name+` is not a URL. Write it as in "https://catalog.example.com/api/catalog".`)
 	case u.User != nil:
-		l.hide(attr)
 		l.refuse(attr, "Secret in a URL", attr.Name+" holds a user or password before the @. Secrets are named, not written: leave that part out, and say with auth or token_env how to log in.")
 	case u.Scheme != "http" && u.Scheme != "https":
 		l.refuse(attr, "Invalid URL", attr.Name+` must begin with "https://" or "http://".`)
