@@ -139,7 +139,7 @@ func pause(ctx context.Context, try int) error {
 		return ctx.Err()
 	}
 	most := min(firstPause<<try, longPause)
-	timer := time.NewTimer(time.Duration(rand.Int64N(int64(most))) + time.Millisecond)
+	timer := time.NewTimer(time.Duration(rand.Int64N(int64(most))) + time.Millisecond) // #nosec G404 -- spreads retries over time; nothing depends on its being unguessable
 	defer timer.Stop()
 	select {
 	case <-timer.C:

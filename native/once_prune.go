@@ -23,7 +23,7 @@ const (
 // different receipts or the same ones, which does no harm.
 func (b *Backend) pruneReceipts(ctx context.Context) {
 	every := max(min(b.lifetime/2, pruneEvery), time.Second)
-	for wait(ctx, every/2+rand.N(every)) {
+	for wait(ctx, every/2+rand.N(every)) { // #nosec G404 -- keeps replicas out of step; nothing depends on its being unguessable
 		for {
 			n, err := b.pruneOnce(ctx)
 			if err != nil && ctx.Err() == nil {

@@ -77,7 +77,7 @@ func demoFolder(dir string) (string, func() error, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil { // #nosec G301 -- holds the demonstration's tables, which engines of other users may read
 		return "", nil, err
 	}
 	entries, err := os.ReadDir(dir)
@@ -181,7 +181,7 @@ func fill(ctx context.Context, c *sample.Catalog, tables ...sample.Table) error 
 
 // startText writes a configuration and starts a server with it.
 func startText(ctx context.Context, path, text string, logger *slog.Logger) (*server, error) {
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
 	cfg, report := config.Load(path, config.Options{})

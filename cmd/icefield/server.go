@@ -83,7 +83,7 @@ func startServer(cfg *config.Config, logger *slog.Logger) (*server, error) {
 	s.http.Handler = s.certificates.recheck(s.http.Handler)
 	s.http.ConnContext = greet
 	go func() { s.served <- s.http.ServeTLS(listener, "", "") }()
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.Background()) // #nosec G118 -- shutDown calls it, as s.stopWatching
 	s.stopWatching = stop
 	s.keeping.Go(func() { s.certificates.watch(ctx) })
 	return s, nil
@@ -110,7 +110,7 @@ func (s *server) open(ctx context.Context) error {
 // keep reads the configuration again whenever told is sent to, or a file of it
 // changes, until the server is closed. It is called once, on an open server.
 func (s *server) keep(from *origin, told <-chan os.Signal) {
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.Background()) // #nosec G118 -- shutDown calls it, as s.stopKeeping
 	s.stopKeeping = stop
 	r := newReloader(s, from.read)
 	s.keeping.Go(func() { r.run(ctx) })

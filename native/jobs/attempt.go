@@ -139,5 +139,5 @@ func pauseAfter(attempts int) time.Duration {
 	if doublings := max(attempts-1, 0); doublings < 12 {
 		pause = min(firstPause<<doublings, LongestPause)
 	}
-	return pause - rand.N(pause/8+1)
+	return pause - rand.N(pause/8+1) // #nosec G404 -- spreads retries over time; nothing depends on its being unguessable
 }

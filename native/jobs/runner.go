@@ -148,7 +148,7 @@ func (r *Runner) work(ctx context.Context) {
 		}
 		r.note(ctx, err)
 		// Not all replicas at the same moment.
-		timer := time.NewTimer(poll/2 + rand.N(poll))
+		timer := time.NewTimer(poll/2 + rand.N(poll)) // #nosec G404 -- keeps replicas out of step; nothing depends on its being unguessable
 		select {
 		case <-r.wake:
 		case <-timer.C:

@@ -176,10 +176,10 @@ func makeDirs(dir string) error {
 	if err := makeDirs(above); err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // #nosec G301 -- engines that run as other users read the tables' files in it
 		return err
 	}
-	d, err := os.Open(above)
+	d, err := os.Open(above) // #nosec G304 -- a folder above the warehouse that the operator configured; it is only flushed
 	if err != nil {
 		return err
 	}

@@ -88,11 +88,11 @@ func New(t testing.TB, target string) *Proxy {
 }
 
 func (p *Proxy) serve(listener net.Listener) {
-	server, served := &http.Server{Handler: p, ErrorLog: log.New(io.Discard, "", 0)}, make(chan struct{})
+	server, served := &http.Server{Handler: p, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}, make(chan struct{})
 	p.server, p.served = server, served
 	go func() {
 		defer close(served)
-		server.Serve(listener)
+		_ = server.Serve(listener) // it ends by stop, with http.ErrServerClosed
 	}()
 }
 
@@ -100,7 +100,7 @@ func (p *Proxy) serve(listener net.Listener) {
 // where nobody listening refuses it.
 func (p *Proxy) stop() {
 	if p.server != nil {
-		p.server.Close()
+		_ = p.server.Close() // connections are cut off whatever it says
 		<-p.served
 		p.server = nil
 	}
@@ -184,7 +184,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Pass:
 		p.forward.ServeHTTP(w, r)
 	case Hang:
-		io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20))
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20)) // a client that is gone is met below
 		select {
 		case <-done:
 		case <-r.Context().Done():
@@ -217,7 +217,7 @@ const page = "<!doctype html><html><body><h1>secret-internal-detail</h1><form>Pl
 func answer(w http.ResponseWriter, status int, kind, body string) {
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
-	io.WriteString(w, body)
+	_, _ = io.WriteString(w, body) // a client that is gone needs no answer
 }
 
 // late asks the server at once and hands its answer over when the time is up.
@@ -271,5 +271,5 @@ func (h *held) copyTo(w http.ResponseWriter, body []byte) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(h.status)
-	w.Write(body)
+	_, _ = w.Write(body) // a client that is gone needs no answer
 }

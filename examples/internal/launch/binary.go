@@ -24,13 +24,16 @@ func Main(m *testing.M) int {
 	}
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "icefield")
-	build := exec.Command("go", "build", "-o", path, "github.com/icefield/icefield/cmd/icefield")
+	build := exec.Command("go", "build", "-o", path, "github.com/icefield/icefield/cmd/icefield") // #nosec G204 -- the only variable is a path in the folder made above
 	build.Stdout, build.Stderr = os.Stdout, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "the icefield binary does not build:", err)
 		return 1
 	}
-	os.Setenv(binaryEnv, path)
+	if err := os.Setenv(binaryEnv, path); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }
 

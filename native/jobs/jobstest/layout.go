@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -49,11 +48,11 @@ type Layout struct {
 func New(t testing.TB, location string) *Layout {
 	t.Helper()
 	for _, folder := range []string{"data", "metadata"} {
-		if err := os.MkdirAll(Path(location+"/"+folder), 0o755); err != nil {
+		if err := os.MkdirAll(Path(location+"/"+folder), 0o750); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return NewOn(t, location, func(location string, content []byte) error { return os.WriteFile(Path(location), content, 0o644) })
+	return NewOn(t, location, func(location string, content []byte) error { return os.WriteFile(Path(location), content, 0o600) })
 }
 
 // NewOn begins a table at any location, whose files are written by a function.
@@ -143,7 +142,7 @@ func (l *Layout) manifest(snapshot int64, number int, content iceberg.ManifestCo
 	l.check(w.Close())
 	file := l.put(fmt.Sprintf("metadata/%05d-m%d.avro", snapshot, number), buffer.Bytes())
 	entry := iceberg.NewManifestFile(2, file, int64(buffer.Len()), 0, snapshot).SequenceNum(snapshot, snapshot).Content(content).
-		AddedFiles(int32(len(names))).AddedRows(int64(len(names))).Build()
+		AddedFiles(int32(len(names))).AddedRows(int64(len(names))).Build() // #nosec G115 -- the few files that a test names
 	l.Manifests, l.listed = append(l.Manifests, file), append(l.listed, entry)
 }
 
@@ -180,19 +179,16 @@ func (l *Layout) check(err error) {
 func Tree(t testing.TB, folder string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == folder {
-			return err
-		}
-		name, err := filepath.Rel(folder, path)
-		if err != nil {
+	files := os.DirFS(folder)
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == "." {
 			return err
 		}
 		if d.IsDir() {
 			found[name+"/"] = ""
 			return nil
 		}
-		content, err := os.ReadFile(path)
+		content, err := fs.ReadFile(files, name)
 		found[name] = string(content)
 		return err
 	})

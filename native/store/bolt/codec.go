@@ -193,7 +193,7 @@ func encodeJob(j store.Job) []byte {
 	e.text(j.Location)
 	e.number(uint64(j.State))
 	e.raw(j.Progress)
-	e.number(uint64(j.Attempts))
+	e.number(uint64(j.Attempts)) // #nosec G115 -- a count, which starts at 0 and only grows
 	e.text(j.LastError)
 	e.text(j.Lease)
 	e.time(j.LeasedUntil)
@@ -211,8 +211,8 @@ func decodeJob(id uuid.UUID, record []byte) (store.Job, error) {
 	for left := d.number(); left > 0 && d.err == nil; left-- {
 		j.Ident.Namespace = append(j.Ident.Namespace, d.text())
 	}
-	j.Ident.Name, j.ObjectKind, j.Location, j.State = d.text(), store.Kind(d.number()), d.text(), store.JobState(d.number())
-	j.Progress, j.Attempts, j.LastError, j.Lease = d.raw(), int(d.number()), d.text(), d.text()
+	j.Ident.Name, j.ObjectKind, j.Location, j.State = d.text(), store.Kind(d.number()), d.text(), store.JobState(d.number()) // #nosec G115 -- encodeJob wrote both from types of one byte
+	j.Progress, j.Attempts, j.LastError, j.Lease = d.raw(), int(d.number()), d.text(), d.text()                              // #nosec G115 -- encodeJob wrote the attempts from an int
 	j.LeasedUntil, j.NotBefore, j.Created, j.Updated = d.time(), d.time(), d.time(), d.time()
 	j.By = d.by()
 	j.By.IdempotencyKey = d.added()

@@ -27,7 +27,7 @@ func (t *tx) fence() (*store.Fence, error) {
 		return nil, nil
 	}
 	d := decoder{rest: record}
-	f := store.Fence{Role: store.FenceRole(d.number()), Migration: d.id(), Peer: d.text(), Since: d.time()}
+	f := store.Fence{Role: store.FenceRole(d.number()), Migration: d.id(), Peer: d.text(), Since: d.time()} // #nosec G115 -- encodeFence wrote the role from a FenceRole, which has one byte
 	if d.err == nil && (f.Role < store.FenceSource || f.Role > store.FenceMoved) {
 		d.fail()
 	}

@@ -102,7 +102,7 @@ func makeDirs(dir string) error {
 			return err
 		}
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) { // #nosec G301 -- folders above the file may be shared with other programs; the registry file itself is 0600
 		return err
 	} else if info, err := os.Stat(dir); err != nil {
 		return err
@@ -113,7 +113,7 @@ func makeDirs(dir string) error {
 }
 
 func syncDir(name string) error {
-	dir, err := os.Open(name)
+	dir, err := os.Open(name) // #nosec G304 -- the folder of the registry file that the operator configured, or one above; it is only flushed
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func canonical(f form, e store.Entry) form {
 		f.text(j.Location)
 		f.number(uint64(j.State))
 		f.bytes(j.Progress)
-		f.number(uint64(j.Attempts))
+		f.number(uint64(j.Attempts)) // #nosec G115 -- a count, which starts at 0 and only grows
 		f.text(j.LastError)
 		f.text(j.Lease)
 		f.moment(j.LeasedUntil)

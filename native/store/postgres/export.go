@@ -81,10 +81,10 @@ func (s *Store) page(ctx context.Context, part int, key []byte, limit int) (rows
 		path, name := encodePath(nil), []byte(nil)
 		if key != nil {
 			size, n := binary.Uvarint(key)
-			if n <= 0 || size > uint64(len(key)-n) {
+			if n <= 0 || size > uint64(len(key)-n) { // #nosec G115 -- Uvarint read n bytes of key, so the difference is not negative
 				return nil, 0, errPosition
 			}
-			path, name = key[n:n+int(size)], key[n+int(size):]
+			path, name = key[n:n+int(size)], key[n+int(size):] // #nosec G115 -- size is at most len(key)-n, as was just checked
 			levels, err := decodePath(path)
 			if err != nil {
 				return nil, 0, errPosition

@@ -36,14 +36,14 @@ const (
 
 // transactionKey is the advisory lock of a transaction.
 func transactionKey(transaction uuid.UUID) int64 {
-	return int64(binary.BigEndian.Uint64(transaction[:8]))
+	return int64(binary.BigEndian.Uint64(transaction[:8])) // #nosec G115 -- a lock's key is any 64 bits; PostgreSQL takes them as a bigint
 }
 
 // lockKey is the advisory lock for one purpose of one registry.
 func lockKey(purpose, schema string) int64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("icefield " + purpose + " " + schema))
-	return int64(h.Sum64())
+	return int64(h.Sum64()) // #nosec G115 -- a lock's key is any 64 bits; PostgreSQL takes them as a bigint
 }
 
 // markLife is how long a mark is kept.

@@ -17,7 +17,7 @@ const (
 )
 
 func encodePath(path mounts.Namespace) []byte {
-	out := binary.BigEndian.AppendUint16(nil, uint16(len(path)))
+	out := binary.BigEndian.AppendUint16(nil, uint16(len(path))) // #nosec G115 -- native creates no namespace of more than 64 levels
 	for _, level := range path {
 		for i := range len(level) {
 			out = append(out, level[i])

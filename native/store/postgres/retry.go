@@ -102,7 +102,7 @@ func (s *Store) try(ctx context.Context, run attempt) error {
 			return s.unavailable("other transactions were faster too often", err)
 		}
 		if wait > 0 {
-			if done := sleep(ctx, wait/2+rand.N(wait)); done != nil {
+			if done := sleep(ctx, wait/2+rand.N(wait)); done != nil { // #nosec G404 -- spreads retries over time; nothing depends on its being unguessable
 				return done
 			}
 		}

@@ -17,11 +17,11 @@ import (
 func text(s string) []byte       { return append([]byte{}, s...) }
 func blob(b []byte) []byte       { return append([]byte{}, b...) }
 func id(u uuid.UUID) []byte      { return u[:] }
-func number(n int64) []byte      { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+func number(n int64) []byte      { return binary.BigEndian.AppendUint64(nil, uint64(n)) } // #nosec G115 -- a bigint is sent as its 64 bits, two's complement
 func short(n uint8) []byte       { return []byte{0, n} }
 func moment(t time.Time) []byte  { return number(t.UnixMicro()) }
 func count(n int) []byte         { return number(int64(n)) }
-func generation(n uint64) []byte { return number(int64(n)) }
+func generation(n uint64) []byte { return number(int64(n)) } // #nosec G115 -- generations count commits from 1; the column is a bigint
 func byArgs(by store.By) [][]byte {
 	return [][]byte{moment(by.Time), text(by.Principal), text(by.RequestID), text(by.IdempotencyKey)}
 }
@@ -36,9 +36,9 @@ func texts(list []string) []byte {
 		return be.AppendUint32(make([]byte, 8, 12), byteaOID) // no dimension
 	}
 	out := be.AppendUint32([]byte{0, 0, 0, 1, 0, 0, 0, 0}, byteaOID)
-	out = be.AppendUint32(be.AppendUint32(out, uint32(len(list))), 1)
+	out = be.AppendUint32(be.AppendUint32(out, uint32(len(list))), 1) // #nosec G115 -- pgproto3 refuses to send a message of 1 GiB, and an element takes four bytes
 	for _, s := range list {
-		out = append(be.AppendUint32(out, uint32(len(s))), s...)
+		out = append(be.AppendUint32(out, uint32(len(s))), s...) // #nosec G115 -- pgproto3 refuses to send a message of 1 GiB
 	}
 	return out
 }
@@ -82,10 +82,10 @@ func (c *columns) sized(size int) []byte {
 
 func (c *columns) text() string       { return string(c.next()) }
 func (c *columns) blob() []byte       { return c.next() }
-func (c *columns) number() int64      { return int64(binary.BigEndian.Uint64(c.sized(8))) }
-func (c *columns) generation() uint64 { return uint64(c.number()) }
+func (c *columns) number() int64      { return int64(binary.BigEndian.Uint64(c.sized(8))) } // #nosec G115 -- a bigint comes as its 64 bits, two's complement
+func (c *columns) generation() uint64 { return uint64(c.number()) }                         // #nosec G115 -- written by generation, so never negative
 func (c *columns) moment() time.Time  { return time.UnixMicro(c.number()).UTC() }
-func (c *columns) short() uint8       { return uint8(binary.BigEndian.Uint16(c.sized(2))) }
+func (c *columns) short() uint8       { return uint8(binary.BigEndian.Uint16(c.sized(2))) } // #nosec G115 -- written by short, from one byte
 func (c *columns) id() uuid.UUID      { return uuid.UUID(c.sized(16)) }
 func (c *columns) digest() [32]byte   { return [32]byte(c.sized(32)) }
 

@@ -44,10 +44,10 @@ func testConcurrentFences(t *testing.T, p store.Portable) {
 	for range 5 {
 		var group sync.WaitGroup
 		var won atomic.Pointer[store.Fence]
-		for i := range 8 {
+		for i := range byte(8) {
 			group.Go(func() {
 				mine := fence(store.FenceDestination)
-				mine.Migration[15] = byte(i + 1)
+				mine.Migration[15] = i + 1
 				switch err := p.SetFence(t.Context(), nil, mine); {
 				case err == nil:
 					if before := won.Swap(mine); before != nil {

@@ -15,7 +15,7 @@ import (
 
 // jobID sorts as n does.
 func jobID(n int) uuid.UUID {
-	return uuid.UUID{0x01, 0x90, 4: byte(n >> 8), 5: byte(n), 6: 0x70, 8: 0x80, 15: byte(n)}
+	return uuid.UUID{0x01, 0x90, 4: byte(n >> 8), 5: byte(n), 6: 0x70, 8: 0x80, 15: byte(n)} // #nosec G115 -- the bytes of n one by one; the tests have fewer than 65,536 jobs
 }
 
 // job is one that is due at moment.
@@ -199,7 +199,7 @@ func testJobsAreTakenOnce(t *testing.T, s store.Store) {
 	var mu sync.Mutex
 	takenBy := map[uuid.UUID]int{}
 	var group sync.WaitGroup
-	for w := range workers {
+	for w := range rune(workers) {
 		group.Go(func() {
 			for {
 				var got store.Job
@@ -207,7 +207,7 @@ func testJobsAreTakenOnce(t *testing.T, s store.Store) {
 					if got, err = tx.DueJob(moment); err != nil {
 						return err
 					}
-					got.Lease, got.LeasedUntil = string(rune('a'+w)), moment.Add(time.Hour)
+					got.Lease, got.LeasedUntil = string('a'+w), moment.Add(time.Hour)
 					return tx.PutJob(got)
 				})
 				if errors.Is(err, store.ErrNotFound) {

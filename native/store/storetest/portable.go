@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 	"slices"
@@ -236,7 +237,7 @@ func fill(t *testing.T, s store.Store) []store.Entry {
 		if c := slices.Compare(a.Object[:], b.Object[:]); c != 0 {
 			return c
 		}
-		return int(a.Generation) - int(b.Generation)
+		return cmp.Compare(a.Generation, b.Generation)
 	})
 	for _, c := range log {
 		want = append(want, store.Entry{Commit: &c})

@@ -186,21 +186,21 @@ func testReceiptsAreOfTheirTransaction(t *testing.T, s store.Store) {
 // testOneReceiptOfManyRequests sends one request many times at once: one of them
 // may be done.
 func testOneReceiptOfManyRequests(t *testing.T, s store.Store) {
-	for round := range 10 {
+	for round := range byte(10) {
 		makeNamespaces(t, s, ns(string(rune('a'+round))))
 		// In every other round an expired receipt is in the way.
 		if round%2 == 1 {
-			update(t, s, put(receipt(byte(round), "old", 0), moment.Add(-time.Hour)))
+			update(t, s, put(receipt(round, "old", 0), moment.Add(-time.Hour)))
 		}
 		var group sync.WaitGroup
 		var won atomic.Int64
-		for i := range 8 {
+		for i := range rune(8) {
 			group.Go(func() {
 				err := s.Update(t.Context(), func(tx store.Tx) error {
-					if err := tx.PutReceipt(receipt(byte(round), "new", time.Hour), moment); err != nil {
+					if err := tx.PutReceipt(receipt(round, "new", time.Hour), moment); err != nil {
 						return err
 					}
-					return tx.CreateNamespace(record(ns(string(rune('a'+round)), string(rune('0'+i))), nil))
+					return tx.CreateNamespace(record(ns(string(rune('a'+round)), string('0'+i)), nil))
 				})
 				switch {
 				case err == nil:
