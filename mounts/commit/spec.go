@@ -3,6 +3,7 @@ package commit
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apache/iceberg-go"
@@ -64,7 +65,7 @@ func specFields(o *object, label string) ([]specField, error) {
 				continue
 			}
 			id, err := parseInt(source)
-			if err != nil || id != int64(int32(id)) {
+			if err != nil || id < math.MinInt32 || id > math.MaxInt32 {
 				return nil, badRequest("%s: a source id of field %d is not an id", label, i)
 			}
 			f.sources = append(f.sources, int(id))
@@ -75,7 +76,7 @@ func specFields(o *object, label string) ([]specField, error) {
 			return nil, invalid("the %s has a field name over %d bytes", label, maxName)
 		}
 		if raw := f.object.get("field-id"); !isNull(raw) {
-			if f.id, err = parseInt(raw); err != nil || f.id != int64(int32(f.id)) {
+			if f.id, err = parseInt(raw); err != nil || f.id < math.MinInt32 || f.id > math.MaxInt32 {
 				return nil, badRequest("%s: \"field-id\" of field %d is not an id", label, i)
 			}
 		} else {
@@ -259,7 +260,7 @@ func (s *state) fillFieldIDs(fields []specField, specs *list, last int64) (int64
 		last = max(last, f.id)
 		f.object.setInt("field-id", f.id)
 	}
-	if last != int64(int32(last)) {
+	if last < math.MinInt32 || last > math.MaxInt32 {
 		return 0, invalid("{object} has no partition field ids left")
 	}
 	return last, nil

@@ -85,7 +85,7 @@ func readVersion(what string, raw []byte) (*versionFields, error) {
 		return nil, badRequest("%s needs \"version-id\", \"schema-id\", \"timestamp-ms\", \"summary\", \"default-namespace\" and \"representations\"", what)
 	}
 	for name, n := range map[string]int64{"version-id": *f.ID, "schema-id": *f.Schema} {
-		if n != int64(int32(n)) {
+		if n < math.MinInt32 || n > math.MaxInt32 {
 			return nil, badRequest("%s: %q is not an id", what, name)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // The ways of access to storage that a client can ask for (REST spec, header
 // X-Iceberg-Access-Delegation).
 const (
-	vendedCredentials = "vended-credentials"
+	vendedCredentials = "vended-credentials" // #nosec G101 -- a word of the REST spec
 	remoteSigning     = "remote-signing"
 )
 

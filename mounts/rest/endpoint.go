@@ -53,7 +53,7 @@ func clientGrant() grant { return grant{form: url.Values{"grant_type": {"client_
 
 const (
 	exchangeGrantType = "urn:ietf:params:oauth:grant-type:token-exchange"
-	accessTokenType   = "urn:ietf:params:oauth:token-type:access_token"
+	accessTokenType   = "urn:ietf:params:oauth:token-type:access_token" // #nosec G101 -- a name of RFC 8693
 )
 
 // exchangeGrant is a token exchange (RFC 8693, 2.1).

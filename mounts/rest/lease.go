@@ -210,6 +210,6 @@ func (p *pause) reset() { p.last, p.until = 0, time.Time{} }
 // much again, so that servers that were started together do not renew together.
 func lasting[T any](value T, start time.Time, lifetime time.Duration) issued[T] {
 	ahead := min(renewAhead, lifetime/5)
-	ahead += time.Duration(rand.Int64N(int64(ahead) + 1))
+	ahead += time.Duration(rand.Int64N(int64(ahead) + 1)) // #nosec G404 -- spreads renewals over time; to guess it gains nothing
 	return issued[T]{value: value, expires: start.Add(lifetime), renewAt: start.Add(lifetime - ahead)}
 }

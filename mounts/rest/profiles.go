@@ -53,7 +53,7 @@ func lakekeeper() Profile {
 //     documentation, "Names").
 func unity() Profile {
 	return Profile{Name: "unity", Path: "/api/2.1/unity-catalog/iceberg-rest", Levels: 1, FoldsCase: true,
-		Login: LoginPreset{Kind: "oauth2", Scope: "all-apis", TokenPath: "/oidc/v1/token"}}
+		Login: LoginPreset{Kind: "oauth2", Scope: "all-apis", TokenPath: "/oidc/v1/token"}} // #nosec G101 -- the path of Databricks' token route
 }
 
 // nessie is Project Nessie.

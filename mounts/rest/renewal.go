@@ -84,7 +84,7 @@ func backoff(every time.Duration, failures int) time.Duration {
 
 // jitter spreads the times of replicas that started together.
 func jitter(d time.Duration) time.Duration {
-	return d - time.Duration(rand.Int64N(int64(d)/5+1))
+	return d - time.Duration(rand.Int64N(int64(d)/5+1)) // #nosec G404 -- spreads requests over time; to guess it gains nothing
 }
 
 // renew asks the remote for its settings, in the name of the context's caller,
@@ -136,7 +136,7 @@ func (b *Backend) do(ctx context.Context, c call) (*answer, error) {
 			return nil, err
 		}
 	} else if b.outdated(c.at) {
-		b.renew(ctx, c.at) // what comes of it serves the next call
+		_, _ = b.renew(ctx, c.at) // what comes of it serves the next call
 	}
 	a, err := b.client.do(ctx, c)
 	if err != nil || !c.at.notice(c, a) {
@@ -196,7 +196,7 @@ func (s *settings) notice(c call, a *answer) bool {
 		return s.has.Has(c.op) && s.learnt.refused[c.op].Add(1)%signRun == 0
 	case http.StatusBadRequest:
 		if depth := s.unnested(c, a); depth > 0 {
-			s.learnt.levels.Store(int32(depth))
+			s.learnt.levels.Store(int32(depth)) // #nosec G115 -- the levels of a namespace that went into a URL: far fewer than 2^31
 		}
 	}
 	if run := &s.learnt.refused[c.op]; !head && run.Load() != 0 {

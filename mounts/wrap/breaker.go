@@ -83,7 +83,7 @@ func (b *breaker) newGate(probation bool) *gate {
 		MaxRequests: 1,
 		Timeout:     b.opt.OpenFor,
 		ReadyToTrip: func(c gobreaker.Counts) bool {
-			return g.probation.Load() || c.ConsecutiveFailures >= uint32(b.opt.Failures)
+			return g.probation.Load() || int64(c.ConsecutiveFailures) >= int64(b.opt.Failures)
 		},
 		IsSuccessful: func(err error) bool { return err == nil },
 		IsExcluded:   func(err error) bool { return errors.Is(err, errNoVerdict) },

@@ -128,7 +128,7 @@ func appendPage(b []byte, p pagination.Request) []byte {
 	if p.Whole {
 		whole = 'w'
 	}
-	return appendText(binary.AppendUvarint(append(b, whole), uint64(p.Size)), p.Token)
+	return appendText(binary.AppendVarint(append(b, whole), int64(p.Size)), p.Token)
 }
 
 // The keys of what answers are about. A table and a view of one name are one

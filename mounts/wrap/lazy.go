@@ -111,7 +111,7 @@ func (l *Lazy) run(ctx context.Context) {
 		}
 		// Somewhat less than the pause, so that servers that started together
 		// do not try together.
-		wait := pause - rand.N(pause/4+1)
+		wait := pause - rand.N(pause/4+1) // #nosec G404 -- spreads attempts over time; to guess it gains nothing
 		l.failed.Store(&failure{err: unopened(err), next: time.Now().Add(wait)})
 		tried()
 		if text := err.Error(); text != told || time.Since(logged) >= remind {

@@ -102,7 +102,7 @@ func (p *prober) wait(ctx context.Context, pause time.Duration) bool {
 // do not probe together.
 func jittered(pause time.Duration) time.Duration {
 	tenth := pause / 10
-	return pause - tenth + rand.N(2*tenth+1)
+	return pause - tenth + rand.N(2*tenth+1) // #nosec G404 -- spreads probes over time; to guess it gains nothing
 }
 
 // pause is how long to wait after so many failures in a row. The first one is

@@ -69,7 +69,7 @@ func (r *retrier) pause(err error, took time.Duration) (time.Duration, bool) {
 	default:
 		return 0, false
 	}
-	wait := r.mean/2 + rand.N(r.mean)
+	wait := r.mean/2 + rand.N(r.mean) // #nosec G404 -- spreads retries over time; to guess it gains nothing
 	return max(wait, e.RetryAfter), e.RetryAfter <= longestPause
 }
 

@@ -35,7 +35,7 @@ func appendTime(b []byte, t time.Time) []byte {
 	}
 	hour, minute, second := t.Clock()
 	micros := t.Nanosecond() / 1000
-	two := func(n int, end byte) { b = append(b, byte('0'+n/10), byte('0'+n%10), end) }
+	two := func(n int, end byte) { b = append(b, byte('0'+n/10), byte('0'+n%10), end) } // #nosec G115 -- n has two digits
 	b = append(b, byte('0'+year/1000), byte('0'+year/100%10))
 	two(year%100, '-')
 	two(int(month), '-')

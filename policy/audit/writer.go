@@ -44,7 +44,7 @@ func (l *Log) run() {
 		}
 		if closed {
 			if untold {
-				l.tell()
+				_ = l.tell() // settle has told of an error
 			}
 			return
 		}
@@ -59,7 +59,7 @@ func (l *Log) run() {
 		case reply := <-l.reopens:
 			reply <- l.sink.reopen()
 		case <-again:
-			l.tell()
+			_ = l.tell() // settle has told of an error
 		case <-l.closing:
 		}
 	}
@@ -205,9 +205,10 @@ func (l *Log) cry() {
 // settle counts, and says what has changed.
 func (l *Log) settle(marks []mark, whole int, err error) {
 	now := time.Now()
+	written := uint64(whole) // #nosec G115 -- counts elements of marks: never negative
 	l.mu.Lock()
-	l.status.Written += uint64(whole)
-	l.metrics.count(uint64(whole), 0, 0)
+	l.status.Written += written
+	l.metrics.count(written, 0, 0)
 	for _, m := range marks[whole:] {
 		l.failed(1, m.ticket)
 	}

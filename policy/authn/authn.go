@@ -105,7 +105,7 @@ func (a *Authn) openIssuers(ctx context.Context, all []OIDC, p pace) error {
 		}
 	}
 	if err := errors.Join(failed...); err != nil {
-		a.Close()
+		_ = a.Close() // always nil; what failed is the error to tell
 		return err
 	}
 	return nil

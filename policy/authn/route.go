@@ -25,7 +25,7 @@ const (
 	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
 	grantRefresh  = "refresh_token"
 
-	accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
+	accessTokenType = "urn:ietf:params:oauth:token-type:access_token" // #nosec G101 -- a name of RFC 8693
 	jwtType         = "urn:ietf:params:oauth:token-type:jwt"
 
 	// keyLifetime is what clients are told of how long an API key lasts, in

@@ -41,7 +41,7 @@ func newIndex(rules []*rule) *index {
 		if kind, ok := kindOfType(r.resource.Type); ok {
 			parent := parentOf(kind, string(r.resource.ID))
 			if x.parents[parent] == 0 {
-				x.parents[parent] = int32(len(x.parents) + 1)
+				x.parents[parent] = int32(len(x.parents) + 1) // #nosec G115 -- at most one for each policy, of which an owner has no more than maxPolicies
 			}
 			at.other = x.parents[parent]
 			x.below[at] = append(x.below[at], r)

@@ -160,8 +160,9 @@ func (a *assumer) Mint(ctx context.Context, ask Ask) (*Minted, error) {
 	if err != nil {
 		return nil, &Failure{Reason: Login, Err: a.hush(err)}
 	}
+	seconds := int32(a.opt.Duration / time.Second) // #nosec G115 -- AWS() takes 15 minutes to 12 hours, nothing else
 	in := &sts.AssumeRoleInput{RoleArn: &a.opt.RoleARN, RoleSessionName: aws.String(sessionName(ask.Tenant, ask.Principal)),
-		Policy: &policy, DurationSeconds: aws.Int32(int32(a.opt.Duration / time.Second))}
+		Policy: &policy, DurationSeconds: &seconds}
 	if a.opt.ExternalID != "" {
 		in.ExternalId = &a.opt.ExternalID
 	}

@@ -48,7 +48,7 @@ type Event struct {
 
 // vendedCredentials is the word by which a client asks (REST spec,
 // X-Iceberg-Access-Delegation).
-const vendedCredentials = "vended-credentials"
+const vendedCredentials = "vended-credentials" // #nosec G101 -- a word of the REST spec
 
 // vendor stands around a backend and adds credentials to its tables.
 type vendor struct {

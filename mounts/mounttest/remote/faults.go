@@ -87,23 +87,23 @@ func (f Fault) damage(w http.ResponseWriter, r *http.Request, healthy func() ans
 	switch f.Break {
 	case Cut:
 		begin(w, a, -1)
-		w.Write(half)
+		_, _ = w.Write(half)
 		w.(http.Flusher).Flush()
 		reset(w)
 	case ShortBody:
 		begin(w, a, len(a.body)+100)
-		w.Write(a.body)
+		_, _ = w.Write(a.body)
 		w.(http.Flusher).Flush()
 		reset(w)
 	case LongBody:
 		begin(w, a, len(half))
-		w.Write(half)
+		_, _ = w.Write(half)
 	case Truncate:
 		a.body = half
 		write(w, r, a, q)
 	case SlowBody:
 		begin(w, a, len(a.body))
-		w.Write(half)
+		_, _ = w.Write(half)
 		w.(http.Flusher).Flush()
 		hang()
 		reset(w)
@@ -174,9 +174,9 @@ func reset(w http.ResponseWriter) {
 		panic(http.ErrAbortHandler)
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		tcp.SetLinger(0)
+		_ = tcp.SetLinger(0)
 	}
-	conn.Close()
+	_ = conn.Close()
 }
 
 // write sends an answer the way this remote sends answers.
@@ -219,14 +219,14 @@ func write(w http.ResponseWriter, r *http.Request, a answer, q Quirks) {
 	if q.Chunked && !bodiless {
 		begin(w, a, -1)
 		half := len(a.body) / 2
-		w.Write(a.body[:half])
+		_, _ = w.Write(a.body[:half])
 		w.(http.Flusher).Flush()
-		w.Write(a.body[half:])
+		_, _ = w.Write(a.body[half:])
 		return
 	}
 	begin(w, a, length)
 	if !bodiless {
-		w.Write(a.body)
+		_, _ = w.Write(a.body)
 	}
 }
 
@@ -241,19 +241,19 @@ func raw(w http.ResponseWriter, r *http.Request, a answer, bodiless bool) {
 	if !bodiless {
 		a.header.Set("Content-Length", strconv.Itoa(len(a.body)))
 	}
-	a.header.Write(buf)
-	buf.WriteString("\r\n")
+	_ = a.header.Write(buf)
+	_, _ = buf.WriteString("\r\n")
 	if !bodiless {
-		buf.Write(a.body)
+		_, _ = buf.Write(a.body)
 	}
-	buf.Flush()
+	_ = buf.Flush()
 }
 
 func compress(body []byte) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	z.Write(body)
-	z.Close()
+	_, _ = z.Write(body)
+	_ = z.Close()
 	return b.Bytes()
 }
 
@@ -264,12 +264,12 @@ var bomb = sync.OnceValue(func() []byte {
 	if err != nil {
 		panic(err)
 	}
-	z.Write([]byte(`{"metadata-location":"s3://b/m.json","metadata":{"x":"`))
+	_, _ = z.Write([]byte(`{"metadata-location":"s3://b/m.json","metadata":{"x":"`))
 	block := bytes.Repeat([]byte("x"), 1<<20)
 	for range BombSize / len(block) {
-		z.Write(block)
+		_, _ = z.Write(block)
 	}
-	z.Write([]byte(`"}}`))
-	z.Close()
+	_, _ = z.Write([]byte(`"}}`))
+	_ = z.Close()
 	return b.Bytes()
 })

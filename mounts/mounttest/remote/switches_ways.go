@@ -90,7 +90,7 @@ func loginHabits() []Switch {
 // The logins that switches ask for.
 const (
 	TestClient = "icefield-client"
-	TestSecret = "s3cr3t+/=: ü"
+	TestSecret = "s3cr3t+/=: ü" // #nosec G101 -- of a login that exists only in tests
 	TestToken  = "test-bearer-token"
 )
 

@@ -32,7 +32,7 @@ type Provider struct {
 // The client of a Provider. The secret has characters that have to be encoded.
 const (
 	ProviderClient = "etl"
-	ProviderSecret = "s3cr:t/+ %"
+	ProviderSecret = "s3cr:t/+ %" // #nosec G101 -- of a login that exists only in tests
 )
 
 type providerKey struct {
