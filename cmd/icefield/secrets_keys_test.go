@@ -36,7 +36,7 @@ func keyRows() map[string]keyRow {
 		"lockoutShape":     {nil, "failures window"},
 		"rootShape":        {},
 		"loginShape":       {},
-		"oidcShape":        {nil, "issuer jwks_url audience tenant tenant_claim roles_claim name_claim operator_roles leeway algorithms ca_file token_relay relay_scope"},
+		"oidcShape":        {nil, "issuer jwks_url audience tenant tenant_claim roles_claim name_claim operator_roles leeway key_refresh algorithms ca_file token_relay relay_scope"},
 		"apiKeyShape":      {map[string][]string{"key_env": {"api key env"}, "key_file": {"api key file"}, "hash": {"api key hash"}}, "tenant roles operator"},
 		"certificateShape": {nil, "tenant roles operator subject dns_name uri email"},
 		"anonymousShape":   {nil, "tenant roles"},
