@@ -15,7 +15,9 @@
 // read, write and manage; loadTable is in read. vendRestricted and readMetrics are
 // in no group, and neither is inspect where it is asked of the server.
 // context has time, client (unless the client has no address), write and
-// referencedBy.
+// referencedBy: views that the caller may load and says that it comes through.
+// Nobody checks that it does, so a policy that asks for one lets in whoever may
+// load that view.
 //
 // # Policies
 //

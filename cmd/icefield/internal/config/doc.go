@@ -62,7 +62,8 @@
 //	    tenant_claim = "tenant"           # the claim that names the tenant; or tenant = "acme" for everybody there
 //	    roles_claim  = "roles"            # claims are dotted paths, as "realm_access.roles"; "\\." is a dot in a name
 //	    name_claim   = "sub"              # must never be another user's later on
-//	    operator_roles = ["platform"]     # optional; whoever has one of these roles is an operator
+//	    operator_roles = ["platform"]     # optional; whoever has one of these roles is an operator,
+//	                                      # so only for an issuer that no tenant can have roles written into
 //	    leeway       = "30s"              # between the clocks of issuer and server
 //	    key_refresh  = "5m"               # a key that the issuer withdraws is good for so long; new ones are fetched at once
 //	    # Signatures that are accepted: of kinds where who checks one cannot make it.

@@ -133,6 +133,10 @@ func (l *loader) oidc(b *hcl.Block, earlier []OIDC) OIDC {
 	case a["tenant"] == nil && a["tenant_claim"] == nil && a["operator_roles"] == nil:
 		l.missing(b, "tenant", `Say which tenant the users belong to: tenant_claim = "…", the claim that names it, or tenant = "…" for all of them.`)
 	}
+	if a["tenant"] != nil && a["operator_roles"] != nil {
+		l.warn(a["operator_roles"], "Operators of one tenant's issuer", "An operator is an admin of every tenant, and whoever can put a role into this issuer's tokens makes one. "+
+			"If the tenant runs the issuer itself, leave operator_roles out and let operators log in elsewhere.")
+	}
 	o.Leeway = l.duration(a["leeway"], DefaultLeeway, 0, 5*time.Minute)
 	o.KeyRefresh = l.duration(a["key_refresh"], DefaultKeyRefresh, time.Second, time.Hour)
 	o.Algorithms = l.algorithms(a["algorithms"])

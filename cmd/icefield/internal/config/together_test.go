@@ -158,6 +158,8 @@ mount "/" {
 		"policies where everybody is the operator": {"policy {\n  files = [\"x.cedar\"]\n}\n" + oneMount, []string{"Everybody is the operator"}},
 		"a tenant that owns nothing":               {login + tenant + oneMount, []string{"Tenant without anything"}},
 		"a tenant that may own something":          {login + tenant + shared + oneMount, nil},
+		"operators out of one tenant's issuer": {"auth {\n  oidc \"acme\" {\n    issuer = \"https://idp.acme.example\"\n    audience = [\"icefield\"]\n    tenant = \"acme\"\n    operator_roles = [\"platform\"]\n  }\n}\n" + oneMount,
+			[]string{"Operators of one tenant's issuer"}},
 	} {
 		_, report := Parse("icefield.hcl", []byte(c.text), environment)
 		assert.False(t, report.HasErrors(), text(t, report))
