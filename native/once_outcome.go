@@ -92,7 +92,7 @@ func (b *Backend) replay(ctx context.Context, req mounts.Request, out *outcome) 
 	case out.Staged:
 		return &mounts.Table{Metadata: out.document, Config: b.warehouse.ClientHints()}, nil
 	case out.Pointer != nil:
-		resp, err := b.replayPointer(ctx, out.Pointer)
+		resp, err := b.replayPointer(ctx, req.Object(), out.Pointer)
 		if err != nil {
 			return nil, fail(req, unrepeatable(req, err))
 		}
@@ -113,22 +113,25 @@ func (r *refusal) error(req mounts.Request) error {
 
 // replayPointer answers with the metadata that the pointer led to. If that file
 // is gone by now, as an old one that later commits removed, the answer is the
-// newest state of the object, whatever it is called now.
-func (b *Backend) replayPointer(ctx context.Context, p *pointer) (mounts.Response, error) {
+// newest state of the object, if it still has the name that the request gave it:
+// whoever may read that name need not be let read another.
+func (b *Backend) replayPointer(ctx context.Context, name mounts.Identifier, p *pointer) (mounts.Response, error) {
 	o := store.Object{ID: p.ID, Location: p.Location, Generation: p.Generation, Kind: store.Table}
 	if p.Kind == store.View.String() {
 		o.Kind = store.View
 	}
 	doc, err := b.document(ctx, o, mounts.SnapshotsAll)
 	for errors.Is(err, mounts.MetadataMissing) {
-		later, lookup := b.newest(ctx, o)
-		if lookup != nil {
+		now, lookup := b.object(ctx, name, o.Kind)
+		switch {
+		case errors.Is(lookup, mounts.NoSuchTable), errors.Is(lookup, mounts.NoSuchView):
+			return nil, err
+		case lookup != nil:
 			return nil, lookup
-		}
-		if later.Location == "" || later.Generation == o.Generation {
+		case now.ID != o.ID || now.Generation == o.Generation:
 			return nil, err
 		}
-		o = later
+		o = now
 		doc, err = b.document(ctx, o, mounts.SnapshotsAll)
 	}
 	if err != nil {
@@ -138,28 +141,6 @@ func (b *Backend) replayPointer(ctx context.Context, p *pointer) (mounts.Respons
 		return presentView(o, doc), nil
 	}
 	return b.present(o, doc, mounts.SnapshotsAll), nil
-}
-
-// newest is the last value of an object's pointer by its log, with an empty
-// location if the object was dropped.
-func (b *Backend) newest(ctx context.Context, o store.Object) (store.Object, error) {
-	const rows = 500
-	for {
-		var log []store.Commit
-		err := b.store.View(ctx, func(tx store.Tx) (err error) {
-			log, err = tx.Commits(o.ID, o.Generation, rows)
-			return err
-		})
-		if err != nil {
-			return o, err
-		}
-		if n := len(log); n > 0 {
-			o.Generation, o.Location = log[n-1].Generation, log[n-1].To
-		}
-		if len(log) < rows {
-			return o, nil
-		}
-	}
 }
 
 // unrepeatable is the error of a change that was made and whose answer cannot be given
