@@ -36,7 +36,7 @@ func FuzzNoNameReachesAnotherTenant(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, tenant, role, names, object string, pick uint16) {
 		if tenant == "acme" || strings.Contains(tenant+role+names+object, canary) {
-			t.Skip()
+			return // no name of another tenant
 		}
 		n := int(pick)
 		op, prefix, raw := operations[n%len(operations)], prefixes[n/len(operations)%len(prefixes)], n/(len(operations)*len(prefixes))%2 == 1
